@@ -236,9 +236,12 @@ static __always_inline int leave(struct pt_regs* ctx, u64 cookie, u64 sp, bool i
     if (!is_leaving(ctx, cookie))
         return 0;
     calls = thread_storage(&open_calls, bpf_get_current_task_btf(), 0);
-    if (calls && (cookie & WIRE_COOKIE_TAIL) && !ends_at_tail(calls, cookie, sp, in_caller))
+    if (!calls)
         return 0;
-    return calls ? leave_call(ctx, calls, spec, cookie, sp, in_caller, counters, false) : 0;
+    if ((cookie & WIRE_COOKIE_TAIL) && !ends_at_tail(calls, cookie, sp, in_caller))
+        return 0;
+    settle_return(calls);
+    return leave_call(ctx, calls, spec, cookie, sp, in_caller, counters, false);
 }
 
 // A goroutine that has no open calls any more. A function of its own: where it is called, the stack

@@ -26,6 +26,8 @@ static __always_inline struct open_calls* calls_of_thread(struct task_struct* ta
     u32 scope = *(volatile u32*)&config.scope;
 
     *found = THREAD_IS_OBSERVED;
+    if (calls)
+        settle_return(calls);
     if (calls && scope && calls->scope == scope)
         return calls;
     if (!is_calibrating(task->tgid, WIRE_CALIBRATE_CALLS) && !is_observed(task->tgid, task->pid)) {

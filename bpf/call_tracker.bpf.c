@@ -139,6 +139,8 @@ int exchange_receive(u64* ctx) {
 
     if (received > 0 && !(flags & PEEK))
         receive((void*)ctx[0], received);
+    else if (!received)
+        receive_end((void*)ctx[0]);
     return 0;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
-// TCP connections as exchanges see them: whether it was accepted, whose turn it is, and what its
-// first bytes are. Of the call tracker alone.
+// Connections as exchanges see them: whether it was accepted, whose turn it is, and what its first
+// bytes are; those of TCP. Of the call tracker alone.
 #ifndef AUGER_CONNECTIONS_H
 #define AUGER_CONNECTIONS_H
 
@@ -42,6 +42,12 @@ struct connection {
     u16 behind;  /* 1: at the last send the peer had not got what was sent before it */
     u16 port;    /* of this side */
     u32 heard;   /* tcp_sock.rcv_nxt when it was judged last whose turn it is */
+    /* Of a unix socket. */
+    u64 asked_ns;   /* when something came since the last receive, upon all that had been sent; 0 */
+    u64 visible_ns; /* when what was sent last was there for the peer; 0: nothing since a receive */
+    u32 early;      /* 1: something has come that is not received, and was not judged to come upon
+                       what had been sent */
+    u32 padding;
 };
 
 /* Made and written by the tracker alone; gone with the socket. */
@@ -53,6 +59,7 @@ struct {
 } connections SEC(".maps");
 
 enum {
+    FAMILY_UNIX = 1,
     FAMILY_IPV4 = 2,
     FAMILY_IPV6 = 10,
     TCP_STATE_ESTABLISHED = 1,
@@ -79,19 +86,11 @@ static __always_inline u32 exchanges_of_port(const struct wire_exchange_spans* s
 
 #pragma unroll
     for (u32 i = 0; i < WIRE_MAX_EXCHANGES; i++) {
-        if (spans->of[i].generation && (!spans->of[i].port || spans->of[i].port == port))
+        if (spans->of[i].generation && !spans->of[i].is_unix &&
+            (!spans->of[i].port || spans->of[i].port == port))
             of |= 1u << i;
     }
     return of;
-}
-
-static __always_inline u32 exchanges_of_socket(const struct wire_exchange_spans* spans,
-                                               const struct sock* sk) {
-    u16 family = sk->__sk_common.skc_family;
-
-    return family == FAMILY_IPV4 || family == FAMILY_IPV6
-               ? exchanges_of_port(spans, sk->__sk_common.skc_num)
-               : 0;
 }
 
 /* Whether the peer has said that nothing more will come: that counts as a byte. (Or has refused
@@ -104,14 +103,20 @@ static __always_inline bool has_peer_finished(const struct sock* sk) {
 }
 
 /* Something has come that nobody has received, and that did not come upon what had been sent. What
- * comes is counted by the kernel before arrive() hears of it, on another CPU perhaps: a quick peer's
- * next question may be there when the answer's send returns, and nobody has judged it yet. */
+ * comes is counted by the kernel before arrive() hears of it, on another CPU perhaps: a quick
+ * peer's next question may be there when the answer's send returns, and nobody has judged it yet.
+ */
 static __always_inline bool has_come_early(const struct sock* sk, const struct tcp_sock* tcp,
                                            const struct connection* connection) {
     u32 heard = load_acquire(&connection->heard);
     u32 end = heard == tcp->rcv_nxt && has_peer_finished(sk);
 
     return !*(volatile u16*)&connection->turn && (int)(heard - tcp->copied_seq - end) > 0;
+}
+
+/* Whether it has not got what was sent before the `sent` bytes just now. */
+static __always_inline bool is_peer_behind(const struct tcp_sock* tcp, u32 sent) {
+    return (int)(tcp->write_seq - tcp->snd_una - sent) > BEHIND_BYTES;
 }
 
 /* How much the program has received in all. */

@@ -5,16 +5,30 @@
 
 #include "call_owners.h"
 #include "exchanges.h"
+#include "unix_connections.h"
 
 /* What is at hand when something is received or sent. */
 struct socket_use {
     struct open_calls* calls;
     struct connection* connection;
-    struct tcp_sock* tcp;
-    u32 exchanges; /* which spans are of this connection: bits */
+    struct tcp_sock* tcp; /* NULL: a unix socket */
+    u32 exchanges;        /* which spans are of this connection: bits */
     u64 cookie;
     u64 now;
 };
+
+static __always_inline bool is_tcp(const struct sock* sk) {
+    u16 family = sk->__sk_common.skc_family;
+
+    return family == FAMILY_IPV4 || family == FAMILY_IPV6;
+}
+
+static __always_inline u32 exchanges_of_socket(const struct wire_exchange_spans* spans,
+                                               struct sock* sk) {
+    if (is_tcp(sk))
+        return exchanges_of_port(spans, sk->__sk_common.skc_num);
+    return is_unix_stream(sk) ? exchanges_of_unix(spans, sk) : 0;
+}
 
 // False: there is nothing to do. `received`: how much just now.
 static __always_inline bool begin_use(struct sock* sk, u32 received, struct socket_use* use) {
@@ -26,7 +40,7 @@ static __always_inline bool begin_use(struct sock* sk, u32 received, struct sock
     if (!use->exchanges)
         return false;
     use->tcp = bpf_skc_to_tcp_sock(sk);
-    if (!use->tcp)
+    if (!use->tcp && is_tcp(sk))
         return false;
     use->calls = calls_of_thread(bpf_get_current_task_btf(), &found);
     if (!use->calls)
@@ -36,8 +50,12 @@ static __always_inline bool begin_use(struct sock* sk, u32 received, struct sock
         count_loss(WIRE_LOSS_STORAGE);
         return false;
     }
-    if (connection->epoch != all->epoch)
-        begin_connection(connection, use->tcp, sk->__sk_common.skc_num, all->epoch, received);
+    if (connection->epoch != all->epoch) {
+        if (use->tcp)
+            begin_connection(connection, use->tcp, sk->__sk_common.skc_num, all->epoch, received);
+        else
+            join_unix_connection(connection, all->epoch);
+    }
     use->connection = connection;
     if (connection->facts & CONNECTED)
         return false;
@@ -55,6 +73,8 @@ static __always_inline void receive(struct sock* sk, u32 received) {
     if (!begin_use(sk, received, &use))
         return;
     connection = use.connection;
+    if (!use.tcp)
+        judge_what_came(connection);
     begins = connection->phase != PHASE_RECEIVED;
     if (connection->phase == PHASE_NEW)
         connection->facts |= facts_of_first_bytes(received);
@@ -73,9 +93,12 @@ static __always_inline void receive(struct sock* sk, u32 received) {
     }
     let_tracepoints_in(use.calls);
     connection->phase = PHASE_RECEIVED;
-    connection->written = use.tcp->write_seq;
     connection->turn = 0;
     connection->arrived_ns = 0;
+    if (use.tcp)
+        connection->written = use.tcp->write_seq;
+    else
+        note_unix_receive(connection, sk);
 }
 
 static __always_inline void send(struct sock* sk, u32 sent) {
@@ -94,9 +117,10 @@ static __always_inline void send(struct sock* sk, u32 sent) {
         facts |= SEND_GOES_ON;
     if (connection->facts & JOINED_LATE)
         facts |= SEND_IS_UNCLEAR;
-    if (has_come_early(sk, use.tcp, connection))
+    if (use.tcp ? has_come_early(sk, use.tcp, connection)
+                : has_come_early_to_unix(connection, use.calls))
         facts |= SEND_IS_EARLY;
-    if ((int)(use.tcp->write_seq - use.tcp->snd_una - sent) > BEHIND_BYTES)
+    if (use.tcp ? is_peer_behind(use.tcp, sent) : is_unix_peer_behind(sk, sent))
         facts |= SEND_IS_BEHIND;
     keep_tracepoints_out(use.calls);
 #pragma unroll
@@ -115,9 +139,14 @@ static __always_inline void send(struct sock* sk, u32 sent) {
 // Something has come, in an interrupt mostly. It is the peer's turn when it has all that was sent,
 // and something was sent since it was heard of.
 static __always_inline void arrive(struct sock* sk) {
-    struct connection* connection = bpf_sk_storage_get(&connections, sk, NULL, 0);
+    struct connection* connection;
     struct tcp_sock* tcp;
 
+    if (is_unix_stream(sk)) {
+        arrive_at_unix(sk);
+        return;
+    }
+    connection = bpf_sk_storage_get(&connections, sk, NULL, 0);
     if (!connection || (connection->facts & CONNECTED))
         return;
     tcp = bpf_skc_to_tcp_sock(sk);
@@ -129,6 +158,24 @@ static __always_inline void arrive(struct sock* sk) {
         connection->turn = 1;
     }
     store_release(&connection->heard, tcp->rcv_nxt);
+}
+
+// Nothing more comes. A peer that has closed its unix socket takes no answer, either.
+static __always_inline void receive_end(struct sock* sk) {
+    struct wire_exchange_spans* all = exchange_spans_now();
+    u32 exchanges;
+    u64 cookie;
+
+    if (!all || !is_unix_stream(sk) || sk->sk_shutdown != SHUT_BOTH ||
+        !bpf_sk_storage_get(&connections, sk, NULL, 0))
+        return;
+    exchanges = exchanges_of_unix(all, sk);
+    cookie = bpf_get_socket_cookie(sk);
+#pragma unroll
+    for (u32 i = 0; i < WIRE_MAX_EXCHANGES; i++) {
+        if (exchanges >> i & 1)
+            close_exchange(i, cookie);
+    }
 }
 
 // A connection's state changes, in an interrupt perhaps: nothing of the current thread's is at

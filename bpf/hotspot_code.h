@@ -40,6 +40,19 @@ static __always_inline u16 block_quarter(const struct stack_walk* walk, u32 offs
     return quarters[(offset & (HOTSPOT_BYTES - 1)) / sizeof(u16)];
 }
 
+static __always_inline s64 block_number(const struct stack_walk* walk,
+                                        const struct wire_hotspot_number* number) {
+    u32 above = (64 - number->bits) & 63;
+    u64 word = block_word(walk, number->at) >> number->at % sizeof(word) * 8;
+
+    return (s64)(word << above) >> above;
+}
+
+static __always_inline u64 block_address(const struct stack_walk* walk,
+                                         const struct wire_hotspot_number* number) {
+    return block_number(walk, number) + (number->bits < 64 ? walk->hotspot.blob : 0);
+}
+
 static __always_inline u8 block_byte(const struct stack_walk* walk, u32 offset) {
     const u8* bytes = (const void*)walk->hotspot.words;
 
@@ -53,7 +66,7 @@ static __always_inline bool is_interpreter(const struct stack_walk* walk,
 
 static __always_inline bool is_nmethod(const struct stack_walk* walk,
                                        const struct wire_hotspot* layout) {
-    return block_half(walk, layout->block_header_size) == layout->nmethod_header_size;
+    return block_number(walk, &layout->block_header_size) == layout->nmethod_header_size;
 }
 
 // Follows a heap's map from walk->hotspot.segment to where its block begins. The segment stands in

@@ -84,6 +84,12 @@ struct uprobe_task {
     unsigned long vaddr; /* where the instruction stands in the program */
 };
 
+/* What the kernel accounts for where it has CONFIG_SCHED_INFO. */
+struct sched_info {
+    unsigned long long run_delay;    /* how long the thread has waited for a CPU, in all */
+    unsigned long long last_arrival; /* when it came to one, by the scheduler's clock */
+};
+
 struct task_struct {
     void* stack; /* the kernel's, of this thread */
     struct css_set* cgroups;
@@ -95,6 +101,7 @@ struct task_struct {
     struct signal_struct* signal;
     struct mm_struct* mm;
     struct sched_entity se;
+    struct sched_info sched_info;
     unsigned long nvcsw; /* context switches */
     unsigned long nivcsw;
     unsigned long long start_time; /* CLOCK_MONOTONIC */
@@ -124,8 +131,22 @@ struct sock_common {
     unsigned short skc_num; /* the port of this side */
 };
 
+struct sk_buff_head {
+    u32 qlen;
+};
+
+struct refcount_struct {
+    struct {
+        int counter;
+    } refs;
+};
+
 struct sock {
     struct sock_common __sk_common;
+    u16 sk_type;
+    u8 sk_shutdown;
+    struct sk_buff_head sk_receive_queue; /* what has come and has not all been received */
+    struct refcount_struct sk_wmem_alloc; /* memory of what was sent and has not been received */
 };
 
 struct inet_bind_bucket {
@@ -143,6 +164,21 @@ struct tcp_sock {
     u32 write_seq;  /* what has been sent, ... */
     u32 snd_una;    /* ... and acknowledged */
     u64 bytes_received;
+};
+
+struct sockaddr_un {
+    unsigned short sun_family;
+    char sun_path[108];
+};
+
+struct unix_address {
+    int len; /* of name, all of it */
+    struct sockaddr_un name[];
+};
+
+struct unix_sock {
+    struct unix_address* addr; /* of an accepted one that of the listening one */
+    struct sock* peer;
 };
 
 /* What a program that visits all tasks is given: one of them, and none at the end. */

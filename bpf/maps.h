@@ -7,6 +7,7 @@
 #ifndef AUGER_MAPS_H
 #define AUGER_MAPS_H
 
+#include "absence.h"
 #include "kernel_types.h"
 #include "unwind_table.h"
 #include "wire.h"
@@ -162,6 +163,12 @@ struct open_calls {
      * what it works for. Tracker only. */
     u32 spans_busy;
     u32 more_padding;
+    /* Of the thread, until its wait is in the sums. Written by the off-CPU sampler; the tracker
+     * adds it where that has not seen its end. */
+    struct absence away;
+    /* When what the thread sends just now on a unix socket was there for its peer; 0. Tracker only.
+     */
+    u64 unix_sent_ns;
     /* Of a span or a goroutine's call that ends just now. Tracker only. */
     struct {
         u64 attached_ns;

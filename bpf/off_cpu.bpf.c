@@ -26,10 +26,15 @@ int off_cpu_switch(u64* ctx) {
 
     // The idle thread is nobody's.
     if (prev->pid)
-        begun = begin_wait(ctx, prev, preempted || !prev->__state, now);
+        begun = wait_of_observed(prev);
+    if (begun) {
+        if (begun->away.since_ns)
+            end_unseen_wait(prev, begun, now);
+        begin_wait(ctx, prev, begun, preempted || !prev->__state, now);
+    }
     if (next->pid)
         ended = bpf_task_storage_get(&waits, next, NULL, 0);
-    observed = end_wait(next, ended, now);
+    observed = end_seen_wait(next, ended, now);
     own_ns = bpf_ktime_get_ns() - now + config.switch_entry_ns;
     charge_thread_and_goroutines(next, ended, own_ns);
     // It comes back nowhere before this is over.
@@ -80,7 +85,7 @@ int off_cpu_waking(u64* ctx) {
     struct task_struct* waker = bpf_get_current_task_btf();
     u64 now;
 
-    if (!wait || !load_acquire(&wait->since_ns) || wait->woken_ns)
+    if (!wait || !load_acquire(&wait->away.since_ns) || wait->woken_ns)
         return 0;
     now = bpf_ktime_get_ns();
     wait->woken_ns = now;

@@ -17,14 +17,14 @@ enum { MEAN_OF_WAITS = 16 }; /* so many, about, are in a thread's mean */
 
 /* A thread's wait: written when it begins by the thread that goes, read when it ends. */
 struct wait {
-    u64 since_ns;  /* 0: not waiting, since before it was observed, or its stack is being taken */
-    u64 woken_ns;  /* when it was made runnable; 0: not yet, or before since_ns was set */
-    u64 own_ns;    /* what was done at the switch by which it began took */
-    u64 clock_ns;  /* how long the thread has waited before, in all */
-    u64 mean_ns;   /* of its waits, the last ones above all; 0: there were none */
-    u32 epoch;     /* of wire_config, when it began */
-    u32 scope;     /* ... in which the thread was found to be observed */
-    u32 preempted; /* 1: it never ceased to be runnable */
+    /* since_ns 0: not waiting, since before it was observed, or its stack is being taken. */
+    struct absence away;
+    u64 woken_ns; /* when it was made runnable; 0: not yet, or before since_ns was set */
+    u64 came_ns;  /* when it was seen to come back the last time; 0: it was not */
+    u64 own_ns;   /* what was done at the switch by which it began took */
+    u64 clock_ns; /* how long the thread has waited before, in all */
+    u64 mean_ns;  /* of its waits, the last ones above all; 0: there were none */
+    u32 scope;    /* of wire_config, in which the thread was found to be observed */
     u32 waker;    /* words of the buffer that say who woke it, behind the frames; 0: nobody asked */
     u64 argument; /* of the system call */
     u32 in_calls; /* bit i: the wait is in the thread's open call i */
@@ -155,20 +155,29 @@ static __always_inline u32 note_cut(struct wait* wait, u32 offset) {
     return 1;
 }
 
-// The current thread goes off the CPU. Its wait, when it is observed.
-static __always_inline struct wait* begin_wait(void* ctx, struct task_struct* task, bool preempted,
-                                               u64 now) {
-    struct wait* wait = wait_of_observed(task);
+// What is told by the kernel's account if nobody sees the thread come back. By how much the
+// scheduler's clock is another one is known from the time before.
+static __always_inline void begin_absence(struct task_struct* task, struct wait* wait) {
+    if (!bpf_core_field_exists(task->sched_info.last_arrival))
+        return;
+    if (wait->came_ns && wait->away.epoch == config.wall_epoch)
+        wait->away.clock_offset = (task->sched_info.last_arrival - wait->came_ns) | 1;
+    wait->came_ns = 0;
+    wait->away.run_delay_ns = task->sched_info.run_delay;
+}
+
+// The current thread goes off the CPU, and is observed.
+static __always_inline void begin_wait(void* ctx, struct task_struct* task, struct wait* wait,
+                                       bool preempted, u64 now) {
     const struct pt_regs___kernel* regs;
     struct wire_sample* sample;
     struct open_calls* calls;
     u32 offset;
 
-    if (!wait)
-        return NULL;
-    wait->preempted = preempted;
+    begin_absence(task, wait);
+    wait->away.preempted = preempted;
+    wait->away.epoch = config.wall_epoch;
     wait->woken_ns = 0;
-    wait->epoch = config.wall_epoch;
     wait->in_calls = 0;
     wait->waker = 0;
     sample = &wait->buffer.sample;
@@ -196,11 +205,14 @@ static __always_inline struct wait* begin_wait(void* ctx, struct task_struct* ta
                               : note_cut(wait, offset);
     sample->kernel_frames = 0;
     __builtin_memcpy(sample->comm, task->comm, sizeof(sample->comm));
+    if (calls) {
+        calls->away = wait->away;
+        calls->away.since_ns = now;
+    }
     // Whoever wakes the thread writes behind what has been put together here, so not before. One
     // that came too early is known by having left nothing: no thread that was blocked comes back
     // without having been woken.
-    store_release(&wait->since_ns, now);
-    return wait;
+    store_release(&wait->away.since_ns, now);
 }
 
 #endif

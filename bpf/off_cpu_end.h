@@ -150,30 +150,31 @@ static __always_inline void charge_goroutine(const struct goroutine_key* key,
         charge_thread(&state->calls, wait, blocked_ns, runnable_ns);
 }
 
-// A thread comes back, whose last wait, if it ever was observed, is `wait`. Whether it is now.
-static __always_inline bool end_wait(struct task_struct* task, struct wait* wait, u64 now) {
-    u64 since, woken, period, clock, ticks_since, ticks_woken, ticks_now;
+// A thread has come back at `now`, and could have been since `woken`. Whether it is observed.
+static __noinline bool end_wait(struct task_struct* task, struct wait* wait, u64 woken, u64 now) {
+    u64 since, period, clock, ticks_since, ticks_woken, ticks_now;
     u32 tid = task->pid;
     struct wire_wait_stats* stats;
     struct open_calls* calls;
     bool sampled;
     u32 zero = 0;
 
-    if (!wait || !wait->since_ns)
-        return false;
-    since = wait->since_ns;
-    wait->since_ns = 0;
-    if (wait->epoch != config.wall_epoch)
-        return false;
-    // Clocks of several CPUs.
-    if (now < since)
-        now = since;
-    woken = wait->preempted || wait->woken_ns < since ? since : wait->woken_ns;
-    if (woken > now)
-        woken = now;
+    since = wait->away.since_ns;
+    wait->away.since_ns = 0;
     calls = bpf_task_storage_get(&open_calls, task, NULL, 0);
-    if (calls)
+    if (wait->away.epoch != config.wall_epoch) {
+        if (calls)
+            calls->away.since_ns = 0;
+        return false;
+    }
+    // Unless the tracker has, when the thread was at a probe since it came back: others of its
+    // calls may stand where those were that the wait was in.
+    if (calls && calls->away.since_ns)
         charge_thread(calls, wait, woken - since, now - woken);
+    else
+        wait->in_calls = 0;
+    if (calls)
+        calls->away.since_ns = 0;
     charge_goroutine(&wait->worked_for, wait, woken - since, now - woken);
     charge_goroutine(&wait->on_stack, wait, woken - since, now - woken);
     stats = bpf_map_lookup_elem(&wait_stats, &zero);
@@ -204,6 +205,49 @@ static __always_inline bool end_wait(struct task_struct* task, struct wait* wait
     send_wait(task, wait, woken, ticks_woken - ticks_since, WIRE_SAMPLE_BLOCKED, stats);
     send_wait(task, wait, now, ticks_now - ticks_woken, WIRE_SAMPLE_RUNNABLE, stats);
     return true;
+}
+
+// A thread comes back just now, whose last wait, if it ever was observed, is `wait`.
+static __always_inline bool end_seen_wait(struct task_struct* task, struct wait* wait, u64 now) {
+    u64 since, woken;
+
+    if (!wait || !wait->away.since_ns)
+        return false;
+    wait->came_ns = now;
+    since = wait->away.since_ns;
+    // Clocks of several CPUs.
+    if (now < since)
+        now = since;
+    woken = wait->away.preempted || wait->woken_ns < since ? since : wait->woken_ns;
+    return end_wait(task, wait, woken > now ? now : woken, now);
+}
+
+// Of a thread that was blocked, and was not seen to be woken either: by an interrupt then, or by
+// whom the kernel hides.
+static __always_inline void note_hidden_waker(struct wait* wait) {
+    u32 offset = words_of_frames(&wait->buffer.sample);
+
+    if (!config.with_wakers || wait->away.preempted || wait->waker)
+        return;
+    __builtin_memset(&wait->buffer.words[offset], 0, sizeof(struct wire_waker));
+    wait->waker = WAKER_WORDS;
+}
+
+// A thread goes again that nobody has seen come back.
+static __always_inline void end_unseen_wait(struct task_struct* task, struct wait* wait, u64 now) {
+    u64 at = returned_at(task, &wait->away, now);
+
+    if (!at) {
+        if (wait->away.epoch == config.wall_epoch)
+            count_loss(WIRE_LOSS_RETURN);
+        wait->away.since_ns = 0; // or who wakes it would write where the next one is put together
+        return;
+    }
+    // The goroutines that it went with may be on other threads by now.
+    wait->worked_for.g = 0;
+    wait->on_stack.g = 0;
+    note_hidden_waker(wait);
+    end_wait(task, wait, at - runnable_until(task, &wait->away, at), at);
 }
 
 // What was done has held up a thread, and the goroutines that it last waited with, which was

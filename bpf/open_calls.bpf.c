@@ -94,3 +94,26 @@ __noinline int find_own_stack(struct open_calls* calls, u64 sp) {
     calls->own_stack_end = here.end;
     return 1;
 }
+
+// The off-CPU sampler has not seen the thread come back from its wait. Whether it is a sample, and
+// whether anything of it is lost, is found when the thread goes again.
+__noinline int charge_unseen_wait(struct open_calls* calls) {
+    struct task_struct* task = bpf_get_current_task_btf();
+    struct absence away;
+    u64 at, runnable_ns;
+
+    if (!calls)
+        return 0;
+    away = calls->away;
+    // A program may be preempted: then the sampler has seen to it.
+    away.since_ns = __sync_lock_test_and_set(&calls->away.since_ns, 0);
+    if (!away.since_ns || away.epoch != config.wall_epoch)
+        return 0;
+    at = returned_at(task, &away, bpf_ktime_get_ns());
+    if (at) {
+        runnable_ns = runnable_until(task, &away, at);
+        calls->blocked_ns += at - away.since_ns - runnable_ns;
+        calls->runnable_ns += runnable_ns;
+    }
+    return 0;
+}

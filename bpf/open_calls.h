@@ -54,4 +54,13 @@ static __always_inline bool is_on_own_stack(struct open_calls* calls, u64 sp) {
     return find_own_stack(calls, sp);
 }
 
+/* The current thread's; see settle_return(). */
+int charge_unseen_wait(struct open_calls* calls);
+
+/* Before the sums of waits are read, of the current thread, or it begins a call. */
+static __always_inline void settle_return(struct open_calls* calls) {
+    if (calls->away.since_ns)
+        charge_unseen_wait(calls);
+}
+
 #endif

@@ -163,6 +163,7 @@ enum wire_unwind_stop {
     WIRE_STOP_STUCK = 7,       /* the caller's frame does not lie above: the stack is damaged */
     WIRE_STOP_LATE = 8,        /* the walk was held up for so long that its tables may be others' */
     WIRE_STOP_SPARED = 9,      /* of a wait in which no sample was expected: nothing was walked */
+    WIRE_STOP_IN_HEAP = 10,    /* a virtual thread's callers are in Java's heap */
     WIRE_STOPS,
 };
 

@@ -73,6 +73,7 @@ enum wire_loss {
                           or changed meanwhile */
     WIRE_LOSS_CALLER, /* a call that is a jump, out of a function whose caller is not known: dropped
                        */
+    WIRE_LOSS_RETURN, /* a wait whose end was not seen, nor can be told later */
     WIRE_LOSSES,
 };
 

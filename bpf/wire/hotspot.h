@@ -29,29 +29,40 @@ struct wire_hotspot_heap {
     __wire_u32 padding;
 };
 
+/* A number with a sign that versions have in different lengths: 16, 32 or 64 bits, all in one word
+ * of a block. */
+struct wire_hotspot_number {
+    __wire_u16 at;
+    __wire_u16 bits;
+};
+
 /* Of one process. Offsets in bytes; those named block_ are from the beginning of a heap's block, in
- * which a CodeBlob stands behind a header. */
+ * which a CodeBlob stands behind a header. Addresses that are numbers of less than 64 bits are
+ * distances from the CodeBlob. */
 struct wire_hotspot {
     struct wire_hotspot_heap heaps[WIRE_HOTSPOT_HEAPS];
     __wire_u64 interpreter; /* its code: [interpreter, interpreter + interpreter_size) */
     __wire_u64 interpreter_size;
-    __wire_u32 block_blob;           /* where the CodeBlob begins */
-    __wire_u32 block_used;           /* a byte, 0: it is free */
-    __wire_u32 block_name;           /* address of the kind's name */
-    __wire_u32 block_size;           /* int, of the CodeBlob in bytes */
-    __wire_u32 block_header_size;    /* int: tells an nmethod */
-    __wire_u32 block_frame_complete; /* int: offset of the code from which the frame is there */
-    __wire_u32 block_frame_size;     /* int, words with the return address */
-    __wire_u32 block_code;           /* address of the first instruction */
+    __wire_u32 block_blob;       /* where the CodeBlob begins */
+    __wire_u32 block_used;       /* a byte, 0: it is free */
+    __wire_u32 block_name;       /* address of the kind's name */
+    __wire_u32 block_size;       /* int, of the CodeBlob in bytes */
+    __wire_u32 block_frame_size; /* int, words with the return address */
+    /* What tells an nmethod; the address of the first instruction; and from which distance on the
+     * frame is there. */
+    struct wire_hotspot_number block_header_size;
+    struct wire_hotspot_number block_code;
+    struct wire_hotspot_number block_frame_complete;
     /* Of an nmethod, a method's compiled code: */
-    __wire_u32 nmethod_header_size;    /* what block_header_size says of one */
-    __wire_u32 block_method;           /* address of the Method */
-    __wire_u32 block_compile_id;       /* int */
-    __wire_u32 block_deopt_handler;    /* address, to which callees return when it is given up */
-    __wire_u32 block_deopt_mh_handler; /* ... to which those do that a method handle has called */
-    __wire_u32 block_original_pc;      /* int: where from the stack pointer they returned to else */
-    __wire_u32 block_pcs;              /* int; there are none when this is block_pcs_end's, */
-    __wire_u32 block_pcs_end;          /* of code that calls a native function */
+    __wire_u32 nmethod_header_size; /* what block_header_size says of one */
+    __wire_u32 block_method;        /* address of the Method */
+    __wire_u32 block_compile_id;    /* int */
+    /* Addresses to which callees return when it is given up; the latter from method handles. */
+    struct wire_hotspot_number block_deopt_handler;
+    struct wire_hotspot_number block_deopt_mh_handler;
+    __wire_u32 block_original_pc; /* int: where from the stack pointer they returned to else */
+    __wire_u32 block_pcs;         /* int; there are none when this is block_pcs_end's, */
+    __wire_u32 block_pcs_end;     /* of code that calls a native function */
     /* Of interpreted methods: */
     __wire_u32 method_const;    /* address of the ConstMethod */
     __wire_u32 const_constants; /* address */
@@ -85,6 +96,7 @@ static inline __wire_u32 wire_hotspot_method_cookie(__wire_u64 const_method, __w
 }
 
 WIRE_ASSERT(sizeof(struct wire_hotspot_heap) == 32, "wire_hotspot_heap");
+WIRE_ASSERT(sizeof(struct wire_hotspot_number) == 4, "wire_hotspot_number");
 WIRE_ASSERT(sizeof(struct wire_hotspot) == 232, "wire_hotspot");
 
 #endif

@@ -70,8 +70,11 @@ enum wire_open_span_flag {
     WIRE_SPAN_IS_ANSWERED = 8, /* of an exchange: something has been sent */
 };
 
+/* Of a unix socket: sun_path, 108 bytes, and zeros up to here. */
+#define WIRE_UNIX_PATH_WORDS 14
+
 /*
- * Exchanges of one span: what is received on accepted TCP connections, and what is sent upon it.
+ * Exchanges of one span: what is received on accepted connections, and what is sent upon it.
  * Its key is the socket's cookie, which no other socket has, and `tgid` 0, since a connection may
  * go from process to process.
  */
@@ -80,11 +83,14 @@ struct wire_exchanges {
     __wire_u16 spec;
     __wire_u16 generation; /* 0: there are none here */
     __wire_u16 port;       /* of this side of the connection; 0: any */
-    __wire_u16 padding;
+    __wire_u16 is_unix;    /* 1: not TCP, but unix sockets with this path, in which a name that is
+                              no file's begins with a zero */
+    __wire_u64 path[WIRE_UNIX_PATH_WORDS];
 };
 
 struct wire_exchange_spans {
-    __wire_u64 epoch; /* another number whenever connections begin to be watched; never 0 */
+    __wire_u64 epoch;   /* another number whenever connections begin to be watched; never 0 */
+    __wire_u64 of_unix; /* how many of them are of unix sockets */
     struct wire_exchanges of[WIRE_MAX_EXCHANGES];
 };
 
@@ -119,6 +125,6 @@ struct wire_span_counts {
 WIRE_ASSERT(sizeof(struct wire_span_point) == 8, "wire_span_point");
 WIRE_ASSERT(sizeof(struct wire_span_key) == 16, "wire_span_key");
 WIRE_ASSERT(sizeof(struct wire_span) == 104, "wire_span");
-WIRE_ASSERT(sizeof(struct wire_exchanges) == 16, "wire_exchanges");
+WIRE_ASSERT(sizeof(struct wire_exchanges) == 128, "wire_exchanges");
 
 #endif

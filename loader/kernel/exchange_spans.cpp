@@ -4,11 +4,33 @@
 #include "loader/kernel/bpf_calls.h"
 
 #include <fmt/format.h>
+#include <sys/un.h>
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 
 namespace auger {
+
+namespace {
+
+// As sun_path has it: behind the name of a file there is a zero, and one in front of others.
+Result<void> put_path(const std::string& path, wire_exchanges& wire) {
+    constexpr size_t most = sizeof(sockaddr_un::sun_path);
+    if (path.size() > most - (path.front() != '@'))
+        return Error{"span", path, "a unix socket has no such path",
+                     fmt::format("it has {} bytes, of at most {}", path.size(), most - 1),
+                     Error::Kind::usage};
+    std::string bytes = path;
+    if (bytes.front() == '@')
+        bytes.front() = '\0';
+    wire.is_unix = 1;
+    static_assert(sizeof wire.path >= most);
+    std::memcpy(wire.path, bytes.data(), bytes.size());
+    return {};
+}
+
+} // namespace
 
 Result<void> ExchangeSpans::add(ProbeId span, uint64_t cookie,
                                 const ExchangeDefinition& exchanges) {
@@ -31,7 +53,10 @@ Result<void> ExchangeSpans::add(ProbeId span, uint64_t cookie,
     wire.spec = cookie & WIRE_COOKIE_SPEC_MASK;
     wire.generation = static_cast<uint16_t>(cookie >> WIRE_COOKIE_GENERATION_SHIFT);
     wire.port = exchanges.port;
-    auto published = publish();
+    auto published =
+        exchanges.unix_path.empty() ? Result<void>() : put_path(exchanges.unix_path, wire);
+    if (published)
+        published = publish();
     if (!published)
         remove(span);
     return published;
@@ -84,8 +109,10 @@ Result<void> ExchangeSpans::watch() {
     return {};
 }
 
-Result<void> ExchangeSpans::publish() const {
+Result<void> ExchangeSpans::publish() {
     const uint32_t zero = 0;
+    spans_.of_unix = static_cast<uint64_t>(std::ranges::count_if(
+        spans_.of, [](const wire_exchanges& exchanges) { return exchanges.is_unix != 0; }));
     if (update_element(programs_.map_fd(MapKind::exchange_spans), &zero, &spans_) < 0)
         return system_error("write", "exchange spans");
     return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ExchangeSpans: which spans are exchanges on TCP connections, and the programs that watch
+// ExchangeSpans: which spans are exchanges on connections, and the programs that watch
 // connections while there is one. Changes when an exchange can be told by something else.
 #pragma once
 
@@ -23,8 +23,8 @@ class ExchangeSpans {
     ExchangeSpans(const Programs& programs, const Features& features)
         : programs_(programs), features_(features) {}
 
-    // `cookie` of the span's spec. Fails where the kernel lacks what it takes, and for more than
-    // WIRE_MAX_EXCHANGES.
+    // `cookie` of the span's spec. Fails where the kernel lacks what it takes, for more than
+    // WIRE_MAX_EXCHANGES, and for a path that no socket can have.
     Result<void> add(ProbeId span, uint64_t cookie, const ExchangeDefinition& exchanges);
     // Does nothing for other spans.
     void remove(ProbeId span);
@@ -33,7 +33,7 @@ class ExchangeSpans {
 
   private:
     Result<void> watch();
-    Result<void> publish() const;
+    Result<void> publish();
 
     const Programs& programs_;
     const Features& features_;

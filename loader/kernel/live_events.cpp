@@ -140,9 +140,12 @@ std::vector<CallValue> LiveEvents::values_of(const wire_slow_call& slow, const C
     if (!program)
         return {};
     const auto pid = static_cast<pid_t>(slow.end.event.pid);
-    return format_values(*program, slow.values, [&](uint64_t fd) {
-        return descriptors_.find(pid, fd, slow.end.event.time_ns);
-    });
+    // All but results are read when the call begins.
+    const uint64_t begin_ns = slow.end.event.time_ns - slow.end.duration_ns;
+    return format_values(
+        *program, slow.values,
+        [&](uint64_t fd) { return descriptors_.find(pid, fd, slow.end.event.time_ns); },
+        [&](uint64_t coroutine) { return names_.tasks().name(pid, coroutine, begin_ns); });
 }
 
 Wait LiveEvents::describe(const wire_wait& wait, pid_t pid, uint64_t now_ns) {

@@ -36,6 +36,7 @@ constexpr std::array<const char*, WIRE_LOSSES> loss_names = {
     "spans: a tracepoint was hit in an interrupt while the thread was at another point",
     "trace contexts: unreadable, or changed while they were read",
     "tail calls: caller unknown",
+    "waits: the thread was not seen to come back",
 };
 
 // In the order of FunctionProblem.

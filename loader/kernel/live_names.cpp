@@ -19,9 +19,6 @@ namespace {
 constexpr size_t most_known_processes = 50'000;
 // Further threads that wake others share a name: any program may have any number of them.
 constexpr size_t most_wakers = 10'000;
-// Likewise of tasks, of which a server may have one a request. Most get the memory, and so the
-// address, of an earlier one.
-constexpr size_t most_tasks = 10'000;
 constexpr size_t most_notes = 100;
 
 // In the order of wire_unwind_stop.
@@ -37,6 +34,7 @@ std::string_view stack_cut_cause(uint64_t cause) {
         "damaged stack",
         "held up too long",
         "no sample was expected of this wait",
+        "callers of a virtual thread are in the heap",
     };
     return cause < causes.size() ? causes[cause] : "unknown cause";
 }
@@ -143,44 +141,6 @@ LocationId LiveNames::intern_named(ModuleKind kind, const std::string& file, uin
     return id;
 }
 
-// A task is known by what its outermost coroutine is of and where that lies, as Python's id() of
-// it.
-LocationId LiveNames::intern_task(std::string_view function, uint64_t address) {
-    Frame frame;
-    frame.function = function.empty() ? fmt::format("[task {:#x}]", address)
-                                      : fmt::format("[task {} {:#x}]", function, address);
-    if (tasks_.size() >= most_tasks && !tasks_.contains(frame.function))
-        frame.function = "[task one of many others]";
-    const auto [found, fresh] = tasks_.emplace(frame.function, tasks_.size());
-    const LocationId id = interner_.location({task_module, found->second, false});
-    if (fresh)
-        sink_.on_frames(id, {&frame, 1});
-    return id;
-}
-
-// A frame of Python's, or one of the two pairs that say which task runs.
-void LiveNames::append_python_words(pid_t pid, uint64_t first, uint64_t second) {
-    constexpr uint64_t no_offset = uint64_t{WIRE_PYTHON_NO_OFFSET} << 32;
-    switch (second >> 32) {
-    case WIRE_PYTHON_TASK_FUNCTION: {
-        const PythonNames::Name& name =
-            python_.name(pid, first, no_offset | static_cast<uint32_t>(second));
-        // What has no name says why, in brackets and without a file.
-        task_function_ = name.frame.file.empty() ? "" : name.frame.function;
-        break;
-    }
-    case WIRE_PYTHON_TASK_ADDRESS:
-        stack_.push_back(
-            intern_task(std::exchange(task_function_, {}), first & ~uint64_t{WIRE_FRAME_PYTHON}));
-        break;
-    default: {
-        const PythonNames::Name& name = python_.name(pid, first, second);
-        stack_.push_back(
-            intern_named(ModuleKind::python, name.file, name.address, {&name.frame, 1}));
-    }
-    }
-}
-
 // A frame of V8's, or the two words about its code that stand before it.
 void LiveNames::append_v8_words(pid_t pid, uint64_t first, uint64_t second) {
     if ((first & WIRE_FRAME_KIND) == WIRE_FRAME_V8_CODE) {
@@ -224,9 +184,9 @@ void LiveNames::append_perl_words(pid_t pid, uint64_t first, uint64_t second) {
     stack_.push_back(intern_named(ModuleKind::perl, name.file, name.address, {&name.frame, 1}));
 }
 
-void LiveNames::append_runtime_words(pid_t pid, uint64_t first, uint64_t second) {
+void LiveNames::append_runtime_words(pid_t pid, uint64_t time_ns, uint64_t first, uint64_t second) {
     if ((first & WIRE_FRAME_KIND) == WIRE_FRAME_PYTHON) {
-        append_python_words(pid, first, second);
+        append_python_words(pid, time_ns, first, second);
         return;
     }
     if (const uint64_t kind = first & WIRE_FRAME_KIND;
@@ -259,7 +219,9 @@ StackId LiveNames::waiting_stack(pid_t pid, uint64_t time_ns, uint64_t syscall,
     if (waker) {
         if (waker->pid)
             know_process(waker->pid, time_ns);
+        is_waker_ = true;
         append_user_frames(waker->pid, time_ns, waker->frames, false);
+        is_waker_ = false;
         std::ranges::reverse(stack_);
         stack_.push_back(intern_waker(*waker));
     }
@@ -315,7 +277,7 @@ void LiveNames::append_user_frames(pid_t pid, uint64_t time_ns,
             // A frame of a runtime has two words; one without an address is a boundary, of a stack
             // that was cut.
             if (++i < user_frames.size() && !is_boundary(word))
-                append_runtime_words(pid, word, user_frames[i]);
+                append_runtime_words(pid, time_ns, word, user_frames[i]);
             continue;
         }
         const bool is_return = (i > 0 && !(word & WIRE_FRAME_EXACT)) || leaf_is_return;
@@ -410,9 +372,9 @@ SymbolProgress LiveNames::progress() const {
     progress.pending = symbolizer_.waiting();
     for (const ModuleProgress& module : symbolizer_.progress())
         progress.modules.push_back(progress_text(module));
-    progress.bytes = interner_.memory_bytes() + python_.memory_bytes() + hotspot_.memory_bytes() +
-                     v8_.memory_bytes() + php_.memory_bytes() + ruby_.memory_bytes() +
-                     perl_.memory_bytes();
+    progress.bytes = interner_.memory_bytes() + python_.memory_bytes() +
+                     task_names_.memory_bytes() + hotspot_.memory_bytes() + v8_.memory_bytes() +
+                     php_.memory_bytes() + ruby_.memory_bytes() + perl_.memory_bytes();
     return progress;
 }
 

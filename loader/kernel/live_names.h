@@ -9,6 +9,7 @@
 #include "loader/kernel/php_names.h"
 #include "loader/kernel/python_names.h"
 #include "loader/kernel/ruby_names.h"
+#include "loader/kernel/task_names.h"
 #include "loader/kernel/v8_names.h"
 #include "loader/reports/symbol_progress.h"
 #include "loader/stream/interner.h"
@@ -35,6 +36,7 @@ class LiveNames {
     ModuleTable& modules() { return modules_; }
     ModuleMap& mappings() { return mappings_; }
     PythonNames& python() { return python_; }
+    TaskNames& tasks() { return task_names_; }
     HotspotNames& hotspot() { return hotspot_; }
     V8Names& v8() { return v8_; }
     PhpNames& php() { return php_; }
@@ -77,11 +79,17 @@ class LiveNames {
     // The same with a function, given by its file and linked address, as the leaf.
     StackId stack_under(const Location& leaf, pid_t pid, uint64_t time_ns,
                         std::span<const uint64_t> user_frames);
-    // Of a thread that waits now; without a system call when it is stopped or faults. For whoever
-    // shows it at once: it is no stack of the stream.
+    // Of a thread that waits now; without a system call when it is stopped or faults. Or of a
+    // goroutine, without what it waits for where that is not known. For whoever shows it at once:
+    // it is no stack of the stream.
     std::vector<LocationId> present_stack(pid_t pid, uint64_t time_ns,
                                           std::optional<uint64_t> syscall,
                                           std::span<const uint64_t> user_frames);
+    // What a coroutine awaits, likewise: the innermost function first, tasks around those of
+    // theirs.
+    std::vector<LocationId> await_stack(pid_t pid, uint64_t time_ns, const AwaitChain& chain);
+    // Of a task: what its coroutine is of, "app.handler"; empty: not known.
+    std::string function_of(pid_t pid, const AwaitChain::Link& task);
     ThreadId thread(uint32_t pid, uint32_t tid, std::string_view comm);
     // A thread whose present name is not at hand: the one under which it was seen last.
     ThreadId thread(uint32_t pid, uint32_t tid);
@@ -103,12 +111,14 @@ class LiveNames {
     LocationId intern(const Location& location);
     LocationId intern_waker(const Waker& waker);
     LocationId intern_cut(uint64_t cause);
-    LocationId intern_task(std::string_view function, uint64_t address);
+    LocationId intern_task(std::string_view function, std::string_view name);
     LocationId intern_named(ModuleKind kind, const std::string& file, uint64_t address,
                             std::span<const Frame> frames);
     // Of a frame of a runtime, by its two words.
-    void append_runtime_words(pid_t pid, uint64_t first, uint64_t second);
-    void append_python_words(pid_t pid, uint64_t first, uint64_t second);
+    void append_runtime_words(pid_t pid, uint64_t time_ns, uint64_t first, uint64_t second);
+    void append_python_words(pid_t pid, uint64_t time_ns, uint64_t first, uint64_t second);
+    // "app.handler", of a code object; empty: not known.
+    std::string task_function(pid_t pid, uint64_t code, uint32_t cookie);
     void append_v8_words(pid_t pid, uint64_t first, uint64_t second);
     void append_ruby_words(pid_t pid, uint64_t first, uint64_t second);
     void append_perl_words(pid_t pid, uint64_t first, uint64_t second);
@@ -123,6 +133,7 @@ class LiveNames {
     ModuleMap mappings_;
     Symbolizer symbolizer_;
     PythonNames python_;
+    TaskNames task_names_;
     HotspotNames hotspot_;
     V8Names v8_;
     PhpNames php_;
@@ -135,6 +146,7 @@ class LiveNames {
     std::unordered_map<std::string, uint64_t> wakers_; // address in waker_module, by frame name
     std::unordered_map<std::string, uint64_t> tasks_;  // address in task_module, likewise
     std::string task_function_;                        // of the stack at hand
+    bool is_waker_ = false;                            // it is another's, of an earlier time
     V8FrameWords v8_frame_;                            // likewise: the code, before the function
     RubyFrameWords ruby_frame_;                        // likewise: the method around the code
     PerlFrameWords perl_frame_;                        // likewise: what is executed, not yet where

@@ -46,7 +46,7 @@ LiveUnwind::LiveUnwind(const Programs& programs, LiveNames& names,
     : processes_fd_(programs.map_fd(MapKind::unwind_processes)), modules_(names.modules()),
       mappings_(names.mappings()), cells_(programs.map_fd(MapKind::unwind_cells)),
       tables_(programs.unwind_tables()),
-      python_(programs.map_fd(MapKind::python_layouts), names.python()),
+      python_(programs.map_fd(MapKind::python_layouts), names.python(), names.tasks()),
       hotspot_(programs.map_fd(MapKind::hotspot_processes), names.hotspot()),
       php_(programs.map_fd(MapKind::php_layouts), names.php()),
       ruby_(programs.map_fd(MapKind::ruby_layouts), names.ruby()),
@@ -236,7 +236,9 @@ void LiveUnwind::install_process(pid_t pid, uint64_t now_ns) {
     know(&Process::php, entry.php);
     know(&Process::ruby, entry.ruby.way != 0);
     know(&Process::perl, entry.perl);
-    if (!entry.python)
+    if (entry.python)
+        find_asyncio(pid, now_ns, entry);
+    else
         python_.end(pid);
     if (!entry.php)
         php_.end(pid);

@@ -75,6 +75,7 @@ class LiveUnwind {
         std::optional<Runtime<uint64_t>> python{}, php{};
         std::optional<Runtime<RubyFile>> ruby{};
         std::optional<Runtime<PerlFile>> perl{};
+        std::optional<AsyncioFile> asyncio{};
         std::optional<HotspotFile> hotspot{};
         std::optional<uint32_t> v8{}; // the number of its layout
     };
@@ -125,6 +126,8 @@ class LiveUnwind {
                                                                 const ThreadVariable& variable,
                                                                 bool& is_late);
     void find_perl(pid_t pid, const ModuleMapping& mapping, wire_unwind_process& entry);
+    // Of what the process maps, once its CPython is known.
+    void find_asyncio(pid_t pid, uint64_t now_ns, const wire_unwind_process& entry);
     // The number of the layout of what the process maps.
     std::optional<uint32_t> find_v8(pid_t pid, uint64_t time_ns) const;
     // As wire_unwind_process::v8 has it.

@@ -46,6 +46,16 @@ void LiveUnwind::find_python(pid_t pid, const ModuleMapping& mapping, wire_unwin
     python_.set(pid, mappings_.image_began(pid), entry.python_layout);
 }
 
+void LiveUnwind::find_asyncio(pid_t pid, uint64_t now_ns, const wire_unwind_process& entry) {
+    std::optional<AsyncioFile> asyncio;
+    for (const ModuleMapping& mapping : mappings_.mappings(pid, now_ns)) {
+        const auto known = known_.find(mapping.module.value);
+        if (known != known_.end() && known->second.asyncio)
+            asyncio = known->second.asyncio;
+    }
+    python_.set_tasks(pid, mappings_.image_began(pid), entry.python_layout, entry.python, asyncio);
+}
+
 void LiveUnwind::find_php(pid_t pid, const ModuleMapping& mapping, wire_unwind_process& entry) {
     const auto found = entry.php ? std::nullopt : find_runtime(mapping, &Module::php);
     if (!found)
@@ -178,6 +188,12 @@ void LiveUnwind::install_runtime(ModuleId id, Module& module, const UnwindTables
             module.note = layout.error().message();
         return layout.ok();
     };
+    // Its file may be the interpreter's.
+    if (tables.asyncio && !module.asyncio) {
+        module.asyncio = tables.asyncio;
+        if (!tables.python)
+            renew_processes(id, now_ns);
+    }
     uint32_t layout = 0;
     if (enter(python_, tables.python, module.python, layout))
         module.python = {tables.python->runtime, layout};

@@ -4,11 +4,11 @@
 #include "bpf/go_runtime.h"
 #include "loader/base/fd.h"
 #include "loader/kernel/clock.h"
+#include "loader/kernel/goroutine_text.h"
 #include "loader/kernel/wait_text.h"
 #include "loader/process/proc_info.h"
 #include "loader/process/process_memory.h"
 #include "loader/stream/wire_decoder.h"
-#include "loader/unwind/stack_walk.h"
 
 #include <bpf/bpf.h>
 #include <linux/bpf.h>
@@ -19,11 +19,18 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <functional>
 #include <iterator>
 
 namespace auger {
 
 namespace {
+
+// Of the oldest so many spans it is told what their tasks await, and of the goroutines with the
+// oldest calls the stacks are read, both as far as there is time for.
+constexpr size_t most_described_tasks = 200;
+constexpr size_t most_goroutine_stacks = 1000;
+constexpr uint64_t most_describing_ns = 5'000'000'000;
 
 // What a program that visits everything writes.
 Result<void> read_visits(int program, const bpf_link_create_opts* options,
@@ -57,7 +64,19 @@ bool have_one_caller(const wire_open_call& a, const wire_open_call& b) {
     return a.pid == b.pid && a.tid == b.tid && (!is_goroutine(a) || a.argument == b.argument);
 }
 
+// The order in which callers are looked at: threads, since their registers are known as of a
+// moment, then the goroutines with the oldest calls, since there may be more than are looked at.
+uint64_t turn_of(std::span<const wire_open_call> records) {
+    const auto start = [](const wire_open_call& record) { return record.call.start_ns; };
+    return is_goroutine(records.front()) ? std::ranges::min(records, {}, start).call.start_ns : 0;
+}
+
 } // namespace
+
+struct OpenCallList::Reading {
+    Mappings mappings;
+    ReadingBudget goroutines{most_goroutine_stacks, most_describing_ns};
+};
 
 Result<void> OpenCallList::visit_goroutines(std::vector<char>& bytes) const {
     if (!programs_.can_load(ProgramKind::goroutine_call_list)) // leaves_out_goroutines()
@@ -97,63 +116,130 @@ bool OpenCallList::leaves_out_goroutines() const {
            bpf_map_get_next_key(programs_.map_fd(MapKind::goroutine_calls), nullptr, &first) == 0;
 }
 
-std::vector<uint64_t> OpenCallList::read_stack_of(std::span<const wire_open_call> records,
-                                                  Mappings& mappings) {
-    const wire_open_call& record = records.front();
+FindRule OpenCallList::rules_of(const wire_open_call& record, Mappings& mappings) {
     const auto pid = static_cast<pid_t>(record.pid);
     auto [process, is_new] = mappings.try_emplace(record.pid);
     if (is_new) {
         names_.know_process(pid, record.now_ns);
         process->second = unwind_.mappings(pid, record.now_ns, clock_ns());
     }
-    const auto find = [&](uint64_t code) { return unwind_.find_rule(process->second, code); };
+    return [this, &list = process->second](uint64_t code) { return unwind_.find_rule(list, code); };
+}
+
+namespace {
+
+constexpr int most_goroutine_attempts = 3;
+constexpr uint64_t most_goroutine_stack = 512 << 10; // bytes that are read
+
+using ProcessId = std::pair<pid_t, uint64_t>;
+
+ProcessId process_id_of(const wire_open_call& record) {
+    const auto pid = static_cast<pid_t>(record.pid);
+    const auto stat = read_stat(pid);
+    return {pid, stat ? stat->start_ticks : 0};
+}
+
+// As far as read_parked_goroutine() reads it.
+size_t bytes_of_goroutine(const wire_go_runtime& runtime) {
+    return std::max<size_t>(runtime.g_m, runtime.g_saved_sp + sizeof(uint64_t)) + sizeof(uint64_t);
+}
+
+} // namespace
+
+std::vector<uint64_t> OpenCallList::read_stack_of(std::span<const wire_open_call> records,
+                                                  Mappings& mappings) {
+    const wire_open_call& record = records.front();
+    const FindRule find = rules_of(record, mappings);
     ReturnAddresses replaced;
     for (const wire_open_call& call : records) {
         if (call.return_address)
             replaced.emplace(call.return_slot, call.return_address);
     }
-    const auto stat = read_stat(pid);
-    const std::pair process_id(pid, stat ? stat->start_ticks : 0);
-    if (late_.contains(process_id))
+    const ProcessId process = process_id_of(record);
+    if (late_.contains(process))
         return {record.ip, WIRE_STACK_CUT | WIRE_STOP_UNREADABLE};
-    ProcessMemory memory(pid);
+    ProcessMemory memory(static_cast<pid_t>(record.pid));
     auto stack = read_stack({record.ip, record.sp, record.bp, record.bx, WIRE_RBX_VALUE, true},
                             memory, replaced, find, size_t{WIRE_MAX_USER_FRAMES});
     if (memory.late())
-        late_.insert(process_id);
+        late_.insert(process);
     return stack;
 }
 
-namespace {
-
-// "parked: chan receive, for 12.5 ms; "
-std::string goroutine_wait_text(const wire_open_call& record) {
-    if (!record.off_since_ns)
+// It goes on meanwhile. So its stack is read together with what says that it is parked there, once
+// before and once after it.
+std::vector<uint64_t> OpenCallList::read_goroutine_stack(const wire_open_call& record,
+                                                         Mappings& mappings,
+                                                         ParkedGoroutine::State& state) {
+    using State = ParkedGoroutine::State;
+    state = State::unreadable;
+    wire_go_runtime runtime;
+    if (bpf_map_lookup_elem(programs_.map_fd(MapKind::go_processes), &record.pid, &runtime) != 0)
         return {};
-    const int reason = record.syscall - WIRE_SYSCALL_PARKED;
-    const std::string what = reason >= 0 && reason < WIRE_GO_REASONS
-                                 ? fmt::format("parked: {}", park_reason_names[reason])
-                                 : "queued";
-    const uint64_t waited =
-        record.now_ns > record.off_since_ns ? record.now_ns - record.off_since_ns : 0;
-    return fmt::format("{}, for {:.1f} ms; ", what, static_cast<double>(waited) / 1e6);
+    const FindRule find = rules_of(record, mappings);
+    const ProcessId process = process_id_of(record);
+    const auto pid = static_cast<pid_t>(record.pid);
+    const uint64_t g = record.argument;
+    std::vector<std::byte> before(bytes_of_goroutine(runtime)), after(before.size());
+    for (int left = most_goroutine_attempts; left > 0 && !late_.contains(process); left--) {
+        ProcessMemory memory(pid);
+        const ParkedGoroutine parked = read_parked_goroutine(memory, runtime, g);
+        if (memory.late())
+            late_.insert(process);
+        state = parked.state;
+        if (state != State::parked)
+            return {};
+        std::vector<std::byte> stack(std::min(parked.high - parked.sp, most_goroutine_stack));
+        const MemoryRange ranges[] = {{g, before}, {parked.sp, stack}, {g, after}};
+        const MemoryRead read = read_process_memory(living_thread(pid), ranges);
+        StackPiece first(g, before), last(g, after);
+        if (read == MemoryRead::whole && read_parked_goroutine(first, runtime, g) == parked &&
+            read_parked_goroutine(last, runtime, g) == parked)
+            return read_stack({parked.ip, parked.sp, 0, 0, WIRE_RBX_LOST, true},
+                              StackPiece(parked.sp, stack), find, size_t{WIRE_MAX_USER_FRAMES});
+        if (read == MemoryRead::late)
+            late_.insert(process);
+        // Of one that is parked again and again there is no stack of one moment.
+        state = read == MemoryRead::whole ? State::on_thread : State::unreadable;
+    }
+    return {};
 }
 
-} // namespace
+OpenCall OpenCallList::describe_goroutine(const wire_open_call& record, Reading& reading) {
+    OpenCall goroutine;
+    goroutine.thread = {record.pid, record.tid, "goroutine"};
+    goroutine.no_thread = true;
+    ParkedGoroutine::State state;
+    std::vector<uint64_t> frames;
+    std::string text;
+    switch (reading.goroutines.take(clock_ns())) {
+    case ReadingBudget::Left::some:
+        frames = read_goroutine_stack(record, reading.mappings, state);
+        text = goroutine_text(record, state);
+        break;
+    case ReadingBudget::Left::no_number:
+        text = goroutine_text(record, fmt::format("its stack is not read: those of {} others were",
+                                                  most_goroutine_stacks));
+        break;
+    case ReadingBudget::Left::no_time:
+        text = goroutine_text(record, fmt::format("its stack is not read: others' took {} s",
+                                                  most_describing_ns / second_ns));
+        break;
+    }
+    goroutine.wait = fmt::format("goroutine {:#x}: {}", record.argument, text);
+    if (!frames.empty())
+        goroutine.stack = names_.present_stack(static_cast<pid_t>(record.pid), record.now_ns,
+                                               wait_of_goroutine(record), frames);
+    return goroutine;
+}
 
-OpenCall OpenCallList::describe_thread(std::span<const wire_open_call> records,
-                                       Mappings& mappings) {
+OpenCall OpenCallList::describe_thread(std::span<const wire_open_call> records, Reading& reading) {
     const wire_open_call& record = records.front();
+    if (is_goroutine(record))
+        return describe_goroutine(record, reading);
     auto pid = static_cast<pid_t>(record.pid);
     OpenCall thread;
     thread.thread = {record.pid, record.tid, std::string(wire_comm(record.comm))};
-    if (is_goroutine(record)) {
-        thread.thread.comm = "goroutine";
-        thread.no_thread = true;
-        thread.wait = fmt::format("goroutine {:#x}: {}its stack is not read", record.argument,
-                                  goroutine_wait_text(record));
-        return thread;
-    }
     thread.running = record.running;
     if (thread.running)
         return thread;
@@ -162,7 +248,7 @@ OpenCall OpenCallList::describe_thread(std::span<const wire_open_call> records,
     if (record.syscall >= 0)
         syscall = static_cast<uint64_t>(record.syscall);
     thread.stack =
-        names_.present_stack(pid, record.now_ns, syscall, read_stack_of(records, mappings));
+        names_.present_stack(pid, record.now_ns, syscall, read_stack_of(records, reading.mappings));
     return thread;
 }
 
@@ -179,8 +265,57 @@ std::optional<OpenCall> OpenCallList::name_call(const wire_open_call& record) co
     return call;
 }
 
-std::vector<OpenCall> OpenCallList::describe_spans(std::optional<ProbeId> probe) const {
+namespace {
+
+// "the task Task-17 of app.handle is suspended"
+std::string await_text(const AwaitChain& chain, const std::string& function) {
+    using End = CoroutineWalk::End;
+    const PythonTask& task = chain.tasks.front().task;
+    std::string text = task.name.empty() ? "its task" : fmt::format("the task {}", task.name);
+    if (!function.empty())
+        text += " of " + function;
+    // What stops further inwards stops all around it.
+    const bool is_first = chain.tasks.size() == 1;
+    switch (chain.end) {
+    case End::future:
+        return text + " is suspended";
+    case End::object:
+        return text + fmt::format(" is suspended, for {}", chain.awaited);
+    case End::nothing:
+        return text + (is_first ? " gave way to others, and waits for nothing"
+                                : " awaits one that waits for nothing");
+    case End::runs:
+        return text + (is_first ? " runs" : " awaits one that runs");
+    case End::begins:
+        return text + (is_first ? " has not begun" : " awaits one that has not begun");
+    case End::over:
+        return text + (is_first ? " has ended" : " is suspended");
+    case End::too_deep:
+        return text + " is suspended, deeper than is followed";
+    case End::unreadable:
+        return text + " cannot be read";
+    }
+    return text;
+}
+
+} // namespace
+
+void OpenCallList::describe_task(uint64_t key, OpenCall& span) {
+    const auto pid = static_cast<pid_t>(span.thread.pid);
+    const auto chain = names_.tasks().awaits(pid, key);
+    if (const auto* const problem = std::get_if<FunctionProblem>(&chain)) {
+        if (*problem == FunctionProblem::gone)
+            span.wait += "; its task went on while it was looked at";
+        return;
+    }
+    const auto& whole = std::get<AwaitChain>(chain);
+    span.wait += "; " + await_text(whole, names_.function_of(pid, whole.tasks.front()));
+    span.stack = names_.await_stack(pid, clock_ns(), whole);
+}
+
+std::vector<OpenCall> OpenCallList::describe_spans(std::optional<ProbeId> probe) {
     std::vector<OpenCall> spans;
+    std::vector<std::pair<uint64_t, size_t>> keys; // of `spans` by number, exchanges have none
     const uint64_t now = clock_ns();
     std::map<uint32_t, std::string> comms; // by tid: few threads, and perhaps many spans
     programs_.visit_spans([&](const wire_span& span) {
@@ -209,27 +344,44 @@ std::vector<OpenCall> OpenCallList::describe_spans(std::optional<ProbeId> probe)
             open.wait = key + "the thread works for it";
         else
             open.wait = key + "parked; the thread was the last to work for it";
+        if (!exchange)
+            keys.emplace_back(span.key.key, spans.size());
         spans.push_back(std::move(open));
     });
+    const auto age = [&](const auto& key) { return spans[key.second].age_ns; };
+    std::ranges::sort(keys, std::greater(), age);
+    if (keys.size() > most_described_tasks)
+        keys.resize(most_described_tasks);
+    // Each may take its time, and nobody is to wait for all of it.
+    const uint64_t until = now + most_describing_ns;
+    for (const auto& [key, number] : keys) {
+        if (clock_ns() > until)
+            break;
+        describe_task(key, spans[number]);
+    }
     return spans;
 }
 
 std::vector<OpenCall> OpenCallList::describe(std::span<const wire_open_call> records,
                                              std::optional<ProbeId> probe) {
     std::vector<OpenCall> calls;
-    Mappings mappings;
     // Records of one thread stand together, and it has one stack.
+    std::vector<std::span<const wire_open_call>> threads;
     for (size_t begin = 0, end = 0; begin < records.size(); begin = end) {
         while (end < records.size() && have_one_caller(records[begin], records[end]))
             end++;
-        const auto of_thread = records.subspan(begin, end - begin);
+        threads.push_back(records.subspan(begin, end - begin));
+    }
+    std::ranges::stable_sort(threads, {}, turn_of);
+    Reading reading;
+    for (const auto of_thread : threads) {
         std::optional<OpenCall> thread;
         for (const wire_open_call& record : of_thread) {
             auto call = name_call(record);
             if (!call || (probe && call->probe != *probe))
                 continue;
             if (!thread)
-                thread = describe_thread(of_thread, mappings);
+                thread = describe_thread(of_thread, reading);
             call->thread = thread->thread;
             call->running = thread->running;
             call->no_thread = thread->no_thread;

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The calls that are running now, with what their threads do: a BPF program visits the threads, and
-// the stacks of those that wait are read from their process's memory, by the same tables as
-// samples.
+// The calls that are running now, with what their threads and goroutines do: BPF programs visit
+// them, and the stacks of those that wait are read from their process's memory, by the same tables
+// as samples.
 #pragma once
 
 #include "loader/kernel/live_names.h"
 #include "loader/kernel/live_unwind.h"
 #include "loader/kernel/programs.h"
+#include "loader/kernel/reading_budget.h"
 #include "loader/kernel/timed_functions.h"
 #include "loader/process/fd_target.h"
 #include "loader/reports/open_call.h"
+#include "loader/unwind/parked_goroutine.h"
+#include "loader/unwind/stack_walk.h"
 
 #include <map>
 #include <optional>
@@ -39,15 +42,24 @@ class OpenCallList {
   private:
     // Of processes, by their ids.
     using Mappings = std::map<uint32_t, std::vector<wire_unwind_mapping>>;
+    // What the callers of one answer share.
+    struct Reading;
 
     // Adds what the program that visits goroutines writes.
     Result<void> visit_goroutines(std::vector<char>& bytes) const;
     // What all calls of a thread share.
-    OpenCall describe_thread(std::span<const wire_open_call> records, Mappings& mappings);
+    OpenCall describe_thread(std::span<const wire_open_call> records, Reading& reading);
+    OpenCall describe_goroutine(const wire_open_call& record, Reading& reading);
+    FindRule rules_of(const wire_open_call& record, Mappings& mappings);
     // User frames as of bpf/unwind_table.h.
     std::vector<uint64_t> read_stack_of(std::span<const wire_open_call> records,
                                         Mappings& mappings);
-    std::vector<OpenCall> describe_spans(std::optional<ProbeId> probe) const;
+    // Likewise of a goroutine; none unless it is parked.
+    std::vector<uint64_t> read_goroutine_stack(const wire_open_call& record, Mappings& mappings,
+                                               ParkedGoroutine::State& state);
+    std::vector<OpenCall> describe_spans(std::optional<ProbeId> probe);
+    // Where its key is the coroutine of a task: what that awaits.
+    void describe_task(uint64_t key, OpenCall& span);
     // The rest of one call; nothing when its probe is gone.
     std::optional<OpenCall> name_call(const wire_open_call& record) const;
 

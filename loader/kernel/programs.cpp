@@ -27,15 +27,6 @@ thread_local std::string libbpf_complaint;
 int remember_complaint(enum libbpf_print_level level, const char* format, va_list arguments) {
     if (level != LIBBPF_WARN)
         return 0;
-    if (getenv("AUGER_BPF_LOG")) {
-        va_list again;
-        va_copy(again, arguments);
-        static char whole[1 << 24];
-        vsnprintf(whole, sizeof whole, format, again);
-        size_t n = strlen(whole);
-        fprintf(stderr, "%s\n", whole + (n > 6000 ? n - 6000 : 0));
-        va_end(again);
-    }
     char line[512];
     vsnprintf(line, sizeof(line), format, arguments);
     std::string text(line);
@@ -289,6 +280,8 @@ int Programs::map_fd(MapKind kind) const {
         return bpf_map__fd(maps.go_counts);
     case MapKind::goroutine_calls:
         return bpf_map__fd(maps.goroutine_calls);
+    case MapKind::go_processes:
+        return bpf_map__fd(maps.go_processes);
     case MapKind::spans:
         return bpf_map__fd(maps.spans);
     case MapKind::exchange_spans:

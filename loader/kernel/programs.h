@@ -72,6 +72,7 @@ enum class MapKind {
     go_runtimes,
     go_counts,
     goroutine_calls,
+    go_processes,
     spans,
     exchange_spans,
     unwind_cells,

@@ -79,7 +79,7 @@ void put_format(ByteWriter& out, const ValueFormat& format) {
 
 ValueFormat take_format(ByteReader& in) {
     ValueFormat format;
-    format.kind = take_enum(in, ValueFormat::Kind::span_id);
+    format.kind = take_enum(in, ValueFormat::Kind::task);
     format.size = static_cast<uint8_t>(in.varint_up_to(UINT8_MAX));
     format.names = take_list(in, most_names, [&] {
         const int64_t value = in.zigzag();

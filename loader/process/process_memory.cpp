@@ -43,6 +43,36 @@ MemoryRead read_process_memory(pid_t tid, uint64_t address, void* bytes, size_t 
     return MemoryRead::whole;
 }
 
+MemoryRead read_process_memory(pid_t tid, std::span<const MemoryRange> ranges) {
+    struct Read {
+        std::vector<std::byte> bytes;
+        std::vector<iovec> there;
+        bool whole = false;
+    };
+    const auto read = std::make_shared<Read>();
+    size_t size = 0;
+    for (const MemoryRange& range : ranges) {
+        read->there.push_back({reinterpret_cast<void*>(range.address), range.bytes.size()});
+        size += range.bytes.size();
+    }
+    read->bytes.resize(size);
+    const bool done = run_in_time([read, tid] {
+        const iovec here{read->bytes.data(), read->bytes.size()};
+        read->whole = process_vm_readv(tid, &here, 1, read->there.data(), read->there.size(), 0) ==
+                      static_cast<ssize_t>(read->bytes.size());
+    });
+    if (!done)
+        return MemoryRead::late;
+    if (!read->whole)
+        return MemoryRead::unreadable;
+    size_t at = 0;
+    for (const MemoryRange& range : ranges) {
+        std::memcpy(range.bytes.data(), read->bytes.data() + at, range.bytes.size());
+        at += range.bytes.size();
+    }
+    return MemoryRead::whole;
+}
+
 bool ProcessMemory::read(uint64_t address, void* bytes, size_t size) {
     if (late_)
         return false;

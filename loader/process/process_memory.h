@@ -9,6 +9,8 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <span>
 
 namespace auger {
 
@@ -20,6 +22,14 @@ enum class MemoryRead {
 
 // Of the process that the thread is of.
 MemoryRead read_process_memory(pid_t tid, uint64_t address, void* bytes, size_t size);
+
+struct MemoryRange {
+    uint64_t address;
+    std::span<std::byte> bytes;
+};
+// The same of several, one after the other by one call of the kernel's: there is little time in
+// which the process may go on in between.
+MemoryRead read_process_memory(pid_t tid, std::span<const MemoryRange> ranges);
 
 // The same without a bound of time: for work of run_in_time().
 bool copy_process_memory(pid_t tid, uint64_t address, void* bytes, size_t size);

@@ -41,7 +41,7 @@ void fields(auto& all, IsA<SpanPoint> auto& point) {
 }
 
 void fields(auto& all, IsA<ExchangeDefinition> auto& exchanges) {
-    all(exchanges.port, exchanges.quiet_ns);
+    all(exchanges.port, exchanges.unix_path, exchanges.quiet_ns);
 }
 
 void fields(auto& all, IsA<SpanDefinition> auto& span) {

@@ -32,11 +32,14 @@ struct SpanPoint {
     friend bool operator==(const SpanPoint&, const SpanPoint&) = default;
 };
 
-// What is asked and answered on accepted TCP connections.
+// What is asked and answered on accepted connections.
 struct ExchangeDefinition {
     static constexpr uint64_t default_quiet_ns = 500'000'000;
 
-    uint16_t port = 0; // of this side; 0: any
+    uint16_t port = 0; // of this side, of TCP; 0: any
+    // Not TCP, but unix sockets that were accepted at this path, as the server names it when it
+    // begins to listen; `@NAME`: a name that is no file's.
+    std::string unix_path{};
     // After a send, when nobody works for it: the send was the last one.
     uint64_t quiet_ns = default_quiet_ns;
     friend bool operator==(const ExchangeDefinition&, const ExchangeDefinition&) = default;
@@ -45,8 +48,8 @@ struct ExchangeDefinition {
 struct SpanDefinition {
     static constexpr uint64_t default_limit_ns = 600'000'000'000;
 
-    std::vector<SpanPoint> points{};                // a `from` and a `to` at least, or ...
-    std::optional<ExchangeDefinition> exchanges{};  // ... this; else it is no span
+    std::vector<SpanPoint> points{};               // a `from` and a `to` at least, or ...
+    std::optional<ExchangeDefinition> exchanges{}; // ... this; else it is no span
     uint64_t limit_ns = default_limit_ns; // it is given up as `expired` when it is open for longer
     std::string text{};                   // "from f key arg0 to g key arg0"
 

@@ -11,14 +11,19 @@ namespace {
 enum Kind : uint32_t { kind_open = 0, kind_addresses = 1 };
 constexpr size_t text_limit = 64 << 10; // of a name or path
 constexpr size_t chain_limit = 1024;    // of functions at one address
+// More than any file's sections are: by them others' readers are ended to have room.
+constexpr size_t section_bytes_limit = size_t{16} << 30;
 
 } // namespace
 
-std::string open(std::string_view name) {
+std::string open(const Files& files) {
     std::string bytes;
     ByteWriter out(bytes);
     out.varint(kind_open);
-    out.string(name.substr(0, text_limit));
+    out.string(std::string_view(files.name).substr(0, text_limit));
+    out.varint(files.dwarf);
+    out.varint(files.alternative);
+    out.varint(files.go_program);
     return bytes;
 }
 
@@ -36,7 +41,11 @@ std::optional<Request> request(std::string_view bytes) {
     ByteReader in(bytes);
     Request request;
     if (in.varint_up_to(kind_addresses) == kind_open) {
-        request.name = in.string(text_limit);
+        Files& files = request.files.emplace();
+        files.name = in.string(text_limit);
+        files.dwarf = in.boolean();
+        files.alternative = in.boolean();
+        files.go_program = in.boolean();
     } else {
         request.addresses.resize(in.varint_up_to(in.left() / sizeof(uint64_t)));
         for (uint64_t& address : request.addresses)
@@ -57,7 +66,7 @@ std::optional<Opened> opened(std::string_view bytes) {
     ByteReader in(bytes);
     Opened opened;
     opened.problem = in.string(text_limit);
-    opened.section_bytes = in.varint();
+    opened.section_bytes = in.varint_up_to(section_bytes_limit);
     return in.failed() ? std::nullopt : std::optional(std::move(opened));
 }
 

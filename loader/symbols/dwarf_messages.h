@@ -16,14 +16,19 @@ namespace auger::dwarf_messages {
 inline constexpr size_t request_limit = 1 << 20;
 inline constexpr size_t answer_limit = 64 << 20;
 
-// To open a file; with it come the descriptors of the shared progress, the file, and what dwz has
-// put elsewhere, if anything.
-std::string open(std::string_view name);
+// To open files. With it come the descriptors of the shared progress, and of these, in this order.
+struct Files {
+    std::string name; // of the first one
+    bool dwarf = false;
+    bool alternative = false; // what dwz has put elsewhere
+    bool go_program = false;
+};
+std::string open(const Files& files);
 std::string addresses(std::span<const uint64_t> addresses);
 
-// What a request asks for: a file's name, or addresses.
+// What a request asks for: files, or addresses.
 struct Request {
-    std::optional<std::string> name;
+    std::optional<Files> files;
     std::vector<uint64_t> addresses;
 };
 std::optional<Request> request(std::string_view bytes);

@@ -54,10 +54,13 @@ DwarfReader::attempt(ConfinedProcesses& processes, const DwarfSource& source,
         new DwarfReader(*std::move(process), source.name, patience));
     if (auto shared = reader->share_progress(); !shared)
         return shared.error();
-    std::vector<int> descriptors = {reader->progress_file_.get(), source.file->get()};
-    if (source.alternative)
-        descriptors.push_back(source.alternative->get());
-    const auto answer = reader->ask(dwarf_messages::open(source.name), descriptors, progress);
+    std::vector<int> descriptors = {reader->progress_file_.get()};
+    for (const auto& file : {source.file, source.alternative, source.go_program})
+        if (file)
+            descriptors.push_back(file->get());
+    const dwarf_messages::Files files{source.name, source.file != nullptr,
+                                      source.alternative != nullptr, source.go_program != nullptr};
+    const auto answer = reader->ask(dwarf_messages::open(files), descriptors, progress);
     died = reader->died();
     if (!answer)
         return answer.error();

@@ -25,7 +25,7 @@ class DwarfReader {
     // Innermost first, functions demangled; empty: nothing is known.
     using Frames = std::vector<SourceFrame>;
 
-    // Fails when there is no usable DWARF, or the process came to grief over it. One that dies is
+    // Fails when there is nothing usable, or the process came to grief over it. One that dies is
     // replaced once: it may have been killed; `died` says whether that one died, too. A request is
     // given `patience`; then the process is given up.
     static Result<std::unique_ptr<DwarfReader>>

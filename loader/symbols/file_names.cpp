@@ -198,18 +198,22 @@ void FileNames::read() {
 
 void FileNames::find_dwarf(const name_messages::ReadSymbols& symbols_read) {
     using Dwarf = name_messages::ReadSymbols::Dwarf;
-    if (dwarf_ || symbols_read.dwarf == Dwarf::none ||
-        (symbols_read.dwarf == Dwarf::apart && !apart_))
+    const bool has_dwarf =
+        symbols_read.dwarf == Dwarf::in_file || (symbols_read.dwarf == Dwarf::apart && apart_);
+    // What was fetched may have the DWARF that a Go program lacks.
+    if ((dwarf_ && (dwarf_->file || !has_dwarf)) || (!has_dwarf && !symbols_read.go))
         return;
     DwarfSource dwarf;
-    if (symbols_read.dwarf == Dwarf::apart) {
-        dwarf.file = apart_->fd;
-        dwarf.name = apart_->name;
-    } else {
-        dwarf.file = std::make_shared<const UniqueFd>(duplicate(source_.file.get()));
-        dwarf.name = source_.path;
+    dwarf.name = source_.path;
+    const auto module = std::make_shared<const UniqueFd>(duplicate(source_.file.get()));
+    if (symbols_read.go)
+        dwarf.go_program = module;
+    if (has_dwarf) {
+        dwarf.file = symbols_read.dwarf == Dwarf::apart ? apart_->fd : module;
+        if (symbols_read.dwarf == Dwarf::apart)
+            dwarf.name = apart_->name;
     }
-    if (symbols_read.alternative) {
+    if (has_dwarf && symbols_read.alternative) {
         const auto alternative =
             debug_file_by_build_id(*symbols_read.alternative, dwarf.file->get(),
                                    // What our own root does not have may be anything.

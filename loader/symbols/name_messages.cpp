@@ -50,6 +50,7 @@ std::string read_symbols(const ReadSymbols& symbols) {
     ByteWriter out(bytes);
     out.varint(symbols.functions);
     out.varint(static_cast<uint64_t>(symbols.dwarf));
+    out.varint(symbols.go);
     out.varint(symbols.alternative.has_value());
     put_build_id(out, symbols.alternative.value_or(""));
     return bytes;
@@ -61,6 +62,7 @@ std::optional<ReadSymbols> read_symbols(std::string_view bytes) {
     symbols.functions = in.varint();
     symbols.dwarf = static_cast<ReadSymbols::Dwarf>(
         in.varint_up_to(static_cast<uint64_t>(ReadSymbols::Dwarf::apart)));
+    symbols.go = in.boolean();
     const bool has_alternative = in.boolean();
     std::string alternative = take_build_id(in);
     if (has_alternative)

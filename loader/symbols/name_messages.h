@@ -46,6 +46,7 @@ std::optional<Request> request(std::string_view bytes);
 struct ReadSymbols {
     uint64_t functions = 0;
     enum class Dwarf : uint8_t { none, in_file, apart } dwarf = Dwarf::none;
+    bool go = false; // it is a program of Go's, which has tables of lines beside DWARF
     // alternative_build_id() of what has the DWARF.
     std::optional<std::string> alternative;
     friend bool operator==(const ReadSymbols&, const ReadSymbols&) = default;

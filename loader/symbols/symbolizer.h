@@ -50,7 +50,7 @@ struct ModuleReport {
     std::string name;
     std::string build_id;
     size_t symbols = 0;
-    bool lines = false;     // has DWARF
+    bool lines = false;     // are told: it has DWARF, or is a Go program
     std::string debug_file; // where symbols or DWARF came from when not from the module itself
     std::string note;       // why something is missing; empty when nothing is
 };

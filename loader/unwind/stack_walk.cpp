@@ -224,17 +224,30 @@ wire_unwind_stop walk_copied_stack(const StackFrame& frame, StackPiece stack, co
     return Walk(frame, stack, find, nullptr).append_callers(most, frames, begins);
 }
 
-std::vector<uint64_t> read_stack(const StackFrame& leaf, Memory& memory,
-                                 const ReturnAddresses& replaced, const FindRule& find,
-                                 size_t most) {
+namespace {
+
+std::vector<uint64_t> read_frames(const StackFrame& leaf, Walk walk, size_t most) {
     // A frame's flags stand above addresses.
     if (leaf.ip >> user_address_bits)
         return {WIRE_STACK_CUT | WIRE_STOP_STUCK};
     std::vector<uint64_t> frames = {leaf.ip};
-    const wire_unwind_stop stop = Walk(leaf, memory, find, &replaced).append_callers(most, frames);
+    const wire_unwind_stop stop = walk.append_callers(most, frames);
     if (stop != WIRE_STOP_END)
         frames.push_back(WIRE_STACK_CUT | stop);
     return frames;
+}
+
+} // namespace
+
+std::vector<uint64_t> read_stack(const StackFrame& leaf, Memory& memory,
+                                 const ReturnAddresses& replaced, const FindRule& find,
+                                 size_t most) {
+    return read_frames(leaf, Walk(leaf, memory, find, &replaced), most);
+}
+
+std::vector<uint64_t> read_stack(const StackFrame& leaf, StackPiece stack, const FindRule& find,
+                                 size_t most) {
+    return read_frames(leaf, Walk(leaf, stack, find, nullptr), most);
 }
 
 } // namespace auger

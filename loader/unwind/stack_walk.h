@@ -64,5 +64,8 @@ wire_unwind_stop walk_copied_stack(const StackFrame& frame, StackPiece stack, co
 std::vector<uint64_t> read_stack(const StackFrame& leaf, Memory& memory,
                                  const ReturnAddresses& replaced, const FindRule& find,
                                  size_t most);
+// The same of a stack that was copied: nothing else is read.
+std::vector<uint64_t> read_stack(const StackFrame& leaf, StackPiece stack, const FindRule& find,
+                                 size_t most);
 
 } // namespace auger

@@ -11,6 +11,7 @@ namespace {
 constexpr size_t problem_limit = 1 << 10;
 constexpr size_t build_id_limit = 128; // digits
 constexpr size_t python_limit = PythonFile::debug_offsets_limit + 64;
+constexpr size_t asyncio_limit = 64;
 constexpr size_t hotspot_limit = 64;
 constexpr size_t v8_limit = 8 * (4 + V8File::constants_count);
 constexpr size_t php_limit = 64;
@@ -48,6 +49,7 @@ std::string tables(const Tables& tables) {
     ByteWriter out(bytes);
     out.string(std::string_view(tables.problem).substr(0, problem_limit));
     out.string(tables.python ? encode_python_file(*tables.python) : "");
+    out.string(tables.asyncio ? encode_asyncio_file(*tables.asyncio) : "");
     out.string(tables.hotspot ? encode_hotspot_file(*tables.hotspot) : "");
     out.string(tables.v8 ? encode_v8_file(*tables.v8) : "");
     out.string(tables.php ? encode_php_file(*tables.php) : "");
@@ -64,6 +66,9 @@ std::optional<Tables> tables(std::string_view bytes) {
     tables.problem = in.string(problem_limit);
     const std::string_view python = in.string(python_limit);
     if (!python.empty() && !(tables.python = decode_python_file(python)))
+        return std::nullopt;
+    const std::string_view asyncio = in.string(asyncio_limit);
+    if (!asyncio.empty() && !(tables.asyncio = decode_asyncio_file(asyncio)))
         return std::nullopt;
     const std::string_view hotspot = in.string(hotspot_limit);
     if (!hotspot.empty() && !(tables.hotspot = decode_hotspot_file(hotspot)))

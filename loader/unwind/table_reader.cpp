@@ -87,6 +87,7 @@ Result<UnwindTables> Conversation::tables(int file, const UnwindCache* cache) {
     if (!tables)
         return nonsense();
     tables->python = answer->python;
+    tables->asyncio = answer->asyncio;
     tables->hotspot = answer->hotspot;
     tables->v8 = answer->v8;
     tables->php = answer->php;

@@ -6,6 +6,7 @@
 #include "loader/runtimes/hotspot/hotspot_file.h"
 #include "loader/runtimes/perl/perl_file.h"
 #include "loader/runtimes/php/php_file.h"
+#include "loader/runtimes/python/asyncio_file.h"
 #include "loader/runtimes/python/python_file.h"
 #include "loader/runtimes/ruby/ruby_file.h"
 #include "loader/runtimes/v8/v8_file.h"
@@ -47,6 +48,7 @@ struct UnwindTables {
     UnwindStatistics statistics;
     // Of a file that is a runtime; not cached.
     std::optional<PythonFile> python{};
+    std::optional<AsyncioFile> asyncio{};
     std::optional<HotspotFile> hotspot{};
     std::optional<V8File> v8{};
     std::optional<PhpFile> php{};

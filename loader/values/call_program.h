@@ -55,6 +55,7 @@ struct ValueFormat {
         descriptor,
         trace_id, // a string of its digits; empty: there is none
         span_id,  // 0: there is none
+        task,     // the address of a task's coroutine; 0: none runs
     };
     Kind kind = Kind::word;
     uint8_t size = 8;                                   // bytes
@@ -93,10 +94,13 @@ bool may_ask_for_errno(const ProgramRequest& request);
 
 // What a file descriptor stands for; empty: not known. (See loader/process/fd_target.h.)
 using DescribeDescriptor = std::function<std::string(uint64_t fd)>;
+// What the task of a coroutine is called; empty: not known. (See loader/kernel/task_names.h.)
+using DescribeTask = std::function<std::string(uint64_t coroutine)>;
 
 // The values to be shown, in the order asked for.
 std::vector<CallValue> format_values(const CallProgram& program, const wire_values& values,
-                                     const DescribeDescriptor& describe);
+                                     const DescribeDescriptor& describe,
+                                     const DescribeTask& describe_task = {});
 // A split's label: `kind` is a wire_label, `text` a string's bytes.
 std::string format_label(const CallProgram& program, uint32_t kind, uint64_t value,
                          std::string_view text);

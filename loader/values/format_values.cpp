@@ -20,6 +20,7 @@ std::string number_text(int64_t value, const ValueFormat& format) {
     case Format::unsigned_number:
         return fmt::format("{}", static_cast<uint64_t>(value));
     case Format::pointer:
+    case Format::task:
         return value ? fmt::format("0x{:x}", static_cast<uint64_t>(value)) : "null";
     case Format::word:
         // What is too large for most numbers is most likely an address.
@@ -70,7 +71,8 @@ bool says_failed(const ValueFormat& format, int64_t result) {
 }
 
 CallValue shown_value(const CallProgram& program, const ShownValue& shown,
-                      const wire_values& values, const DescribeDescriptor& describe) {
+                      const wire_values& values, const DescribeDescriptor& describe,
+                      const DescribeTask& describe_task) {
     const ValueFormat& format = program.formats[shown.value];
     const auto value = static_cast<int64_t>(values.value[shown.value]);
     if (!(values.readable >> shown.value & 1)) {
@@ -97,20 +99,24 @@ CallValue shown_value(const CallProgram& program, const ShownValue& shown,
     if (format.kind == Format::descriptor && value >= 0 && describe)
         if (const std::string what = describe(static_cast<uint64_t>(value)); !what.empty())
             text.text += fmt::format(" ({})", what);
+    if (format.kind == Format::task && value && describe_task)
+        if (const std::string name = describe_task(static_cast<uint64_t>(value)); !name.empty())
+            text.text += fmt::format(" ({})", name);
     return text;
 }
 
 } // namespace
 
 std::vector<CallValue> format_values(const CallProgram& program, const wire_values& values,
-                                     const DescribeDescriptor& describe) {
+                                     const DescribeDescriptor& describe,
+                                     const DescribeTask& describe_task) {
     std::vector<CallValue> texts;
     for (const ShownValue& shown : program.shown) {
         if (shown.failed_by && (!(values.readable >> *shown.failed_by & 1) ||
                                 !says_failed(program.formats[*shown.failed_by],
                                              static_cast<int64_t>(values.value[*shown.failed_by]))))
             continue;
-        CallValue value = shown_value(program, shown, values, describe);
+        CallValue value = shown_value(program, shown, values, describe, describe_task);
         if (!shown.if_any || value.text != none_text)
             texts.push_back(std::move(value));
     }

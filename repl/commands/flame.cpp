@@ -63,14 +63,15 @@ CommandRow flame_command() {
         .details = R"help(
 CLASS ("help classes") shows samples of one class; without it, all, with the number of each class.
 `by KEY` groups the first level by process (the default), comm (thread name), tid, cgroup (of the
-process when it was first seen), cpu (of a wait: where it ended), host (also: machine) or task (of an
-event loop of Python's, after `sample tasks`). `under FUNCTION` shows what happens in that function,
-without its callers; under "route;fetch": in calls of fetch that route makes. --language shows only
-functions of Python, PHP, Ruby, Perl, Java and JavaScript, and of other code generated at run time, --native
-only those of programs, libraries and the kernel; the time of frames left out counts for the caller
-that is shown, or else for the group. Such a function has its file and the lines sampled in it: handler
-app.py:42-57. --folded prints collapsed stacks, one a line, for flame graph tools (with
---json: as one string, "folded").)help",
+process when it was first seen), cpu (of a wait: where it ended), host (also: machine), task (of an
+event loop of Python's, after `sample tasks`) or coroutine (what tasks run, so that those of one
+function are one). `under FUNCTION` shows what happens in that function, without its callers; under
+"route;fetch": in calls of fetch that route makes. --language shows only functions of Python, PHP,
+Ruby, Perl, Java and JavaScript, and of other code generated at run time, --native only those of
+programs, libraries and the kernel; the time of frames left out counts for the caller that is shown, or
+else for the group. Such a function has its file and the lines sampled in it: handler app.py:42-57.
+--folded prints collapsed stacks, one a line, for flame graph tools (with --json: as one string,
+"folded").)help",
         .examples = R"help(flame
 flame slow
 flame slow+taken
@@ -78,6 +79,7 @@ flame 10ms..50ms
 flame by comm
 flame by cgroup
 flame by task
+flame by coroutine
 flame under handle
 flame under "route;fetch"
 flame --language

@@ -41,9 +41,11 @@ An EXPRESSION is a value of a call:
   str(arg1)                      the string that a pointer leads to
   ret                            the result, when the call has ended
   errno                          of the thread, when the call has ended
-  task                           the coroutine of the task that CPython runs, by its id(); 0: none
+  task                           the coroutine of the task that CPython runs, by its id(), and the
+                                 task's name; where none runs 0, which is shown as null
   trace, span_id                 what the thread works for when the call begins, where the program
-                                 says so (OpenTelemetry's thread context); 0: nothing
+                                 says so (OpenTelemetry's thread context); for nothing 0, which is
+                                 shown as none
   *p, p[2], p->items[i]          what a pointer leads to: 8 bytes where no type is known
   *(arg0 + 8), &p->name          what lies 8 bytes further; an address
   (u8)arg1, (int64)n             as another type: u8 to u64, s8 to s64, uint8_t ..., C's integers

@@ -183,9 +183,10 @@ Where they switch so often that it would cost more than 5 % of the target's CPU 
 itself, as `status` says.
 
 With `tasks`, stacks of CPython say which task of an event loop (asyncio, uvloop, trio) runs:
-[task NAME ADDRESS] stands around the frames of the task's outermost coroutine, NAME is what that is
-of, and ADDRESS what id() says of it. Two tasks that live one after the other may have one address.
-In a value of a call it is `task` ("help expressions").
+[task app.handle Task-17] stands around the frames of the task's outermost coroutine, by what that is
+of and what asyncio calls the task (up to 3.14). Until that is known, and for tasks of other loops, it
+has the coroutine's address, as id() says it. Two tasks that live one after the other may have one
+address. In a value of a call it is `task` ("help expressions").
 
 `waits RATE` samples waits at a rate of their own, and takes their stacks only where a sample is
 expected. With thousands of threads, or millions of waits a second, that costs a fraction. Each

@@ -150,8 +150,8 @@ CommandRow span_command() {
         .group = "Calls",
         .usage = "span NAME from PROBE [if PREDICATE] [key EXPRESSION] [queued] [keep] "
                  "to PROBE [if PREDICATE] [key EXPRESSION] [park PROBE] [resume PROBE key "
-                 "EXPRESSION] [limit DURATION]   or   span NAME exchanges [port PORT] [quiet "
-                 "DURATION] [limit DURATION]   or   span auto",
+                 "EXPRESSION] [limit DURATION]   or   span NAME exchanges [port PORT | unix PATH] "
+                 "[quiet DURATION] [limit DURATION]   or   span auto",
         .summary = "time what begins at one probe and ends at another: requests of event loops, "
                    "pools, queues; or what is asked and answered on connections",
         .details = R"help(
@@ -179,16 +179,17 @@ and nothing begins. What is open for longer than `limit` (10m) is given up: `exp
 shows the account, and where the time went: cpu, blocked, runnable (with `sample wall`), parked,
 queued.
 
-`exchanges` needs no probes: each thing that is asked and answered on a TCP connection that the
-target has accepted is a span, in whatever language. It begins when what is asked arrives, is queued
-until it is first received, and ends with the last send before the next receive; that is known at
-the next receive, when the connection is closed, or when nobody works for it and nothing was sent for
-`quiet` (500ms). `port` is the one where the server listens; without it all connections count. Where
-a thread serves one connection at a time, samples are exact; an event loop works for the connection
-that it received or sent something on last. What cannot be told from the socket is counted as
-ambiguous and is in no histogram, class or slow call: answers before all was read (pipelines), sends
-that nobody asked for, TLS, HTTP/2. An exchange whose connection closes before anything is sent is
-`unanswered` in `hist`, which shows how many were ambiguous, and why.
+`exchanges` needs no probes: each thing that is asked and answered on a connection that the target
+has accepted, by TCP or at the unix socket PATH, is a span, in whatever language. It begins when
+what is asked arrives, is queued until it is first received, and ends with the last send before the
+next receive; that is known at the next receive, when the connection is closed, or when nobody works
+for it and nothing was sent for `quiet` (500ms). `port` is the one where the server listens; without
+it all TCP connections count. PATH is where it listens as `ss -xl` lists it (@NAME where that is no
+file). Where a thread serves one connection at a time, samples are exact; an event loop works for
+the connection that it received or sent something on last. What cannot be told from the socket is
+counted as ambiguous and is in no histogram, class or slow call: answers before all was read
+(pipelines), sends that nobody asked for, TLS, HTTP/2. An exchange whose connection closes before
+anything is sent is `unanswered` in `hist`, which shows how many were ambiguous, and why.
 
 Tracepoints also fire in interrupts: a block request completes on whatever thread is running. So a
 span begins at a tracepoint only on a thread of the target, but a `to` or `park` tracepoint with a
@@ -207,6 +208,7 @@ span tx from usdt:postgresql:transaction__start to usdt:postgresql:transaction__
 span io from tracepoint:block:block_rq_issue key args.sector to tracepoint:block:block_rq_complete key args.sector
 span query from begin_query keep to end_query limit 10s
 span http exchanges port 8080
+span fpm exchanges unix /run/php/php8.2-fpm.sock
 span auto)help",
         .arguments = {{.words = "auto"},
                       {.words = "from exchanges"},
@@ -220,6 +222,7 @@ span auto)help",
                       {.after = "limit", .words = "10s 1m 10m"},
                       {.after = "quiet", .words = "100ms 500ms 2s"},
                       {.after = "port", .words = "80 8080"},
+                      {.after = "unix", .file = true},
                       {.words = span_words}},
         .parse = parse_span_command,
     };

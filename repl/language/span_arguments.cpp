@@ -65,6 +65,8 @@ std::string spell_span(const SpanDefinition& span) {
         text = exchanges_word;
         if (span.exchanges->port)
             text += fmt::format(" port {}", span.exchanges->port);
+        if (!span.exchanges->unix_path.empty())
+            text += " unix " + spell_word(span.exchanges->unix_path);
         if (span.exchanges->quiet_ns != ExchangeDefinition::default_quiet_ns)
             text += " quiet " + spell_duration(span.exchanges->quiet_ns);
     }
@@ -107,20 +109,22 @@ class SpanParser {
 
     Parsed<SpanDefinition> read_exchanges() {
         ExchangeDefinition& exchanges = span_.exchanges.emplace();
-        bool has_port = false;
+        bool has_place = false; // where the server listens
         for (next_ = 1; next_ < words_.size();) {
             const Word word = words_[next_++];
             Parsed<void> read;
-            if (word.text == "port" && !std::exchange(has_port, true))
+            if (word.text == "port" && !std::exchange(has_place, true))
                 read = read_port(word, exchanges.port);
+            else if (word.text == "unix" && !std::exchange(has_place, true))
+                read = read_path(word, exchanges.unix_path);
             else if (word.text == "quiet")
                 read = read_duration(word, exchanges.quiet_ns);
             else if (word.text == "limit")
                 read = read_duration(word, span_.limit_ns);
             else
                 read = misplaced(word, fmt::format("\"{}\" is too much here", word.text),
-                                 "of exchanges there are `port PORT`, `quiet DURATION` and `limit "
-                                 "DURATION`");
+                                 "of exchanges there are `port PORT` or `unix PATH`, `quiet "
+                                 "DURATION` and `limit DURATION`");
             if (!read)
                 return read.complaint();
         }
@@ -137,6 +141,23 @@ class SpanParser {
         if (error != std::errc{} || end != word.text.data() + word.text.size() || port == 0)
             return misplaced(word, fmt::format("\"{}\" is no port", word.text),
                              "1 to 65535: where the server listens");
+        return {};
+    }
+
+    Parsed<void> read_path(const Word& keyword, std::string& path) {
+        if (next_ == words_.size())
+            return misplaced(keyword, "a path is missing after \"unix\"");
+        const Word& raw = words_[next_++];
+        auto word = unquoted(raw);
+        if (!word)
+            return word.complaint();
+        constexpr size_t most = 107; // sockaddr_un::sun_path, without a zero
+        if (word->empty() || *word == "@" || word->size() > most)
+            return misplaced(raw, fmt::format("\"{}\" is no path of a unix socket", *word),
+                             fmt::format("1 to {} bytes: where the server listens, as `ss -xl` "
+                                         "lists it; @NAME without a file",
+                                         most));
+        path = *std::move(word);
         return {};
     }
 
@@ -179,6 +200,14 @@ class SpanParser {
         return {};
     }
 
+    // Raw words have their quotes.
+    Parsed<std::string> unquoted(const Word& raw) const {
+        auto lexed = lex("x " + raw.text);
+        if (!lexed || lexed->size() != 1 || lexed->front().words.size() != 2)
+            return misplaced(raw, "this is not one word", "quote it: '...'");
+        return lexed->front().words.back().text;
+    }
+
     Parsed<void> read_point(SpanPoint::Role role, const Word& keyword) {
         if (next_ == words_.size() || is_keyword(words_[next_]))
             return misplaced(keyword, fmt::format("a probe is missing after \"{}\"", keyword.text));
@@ -190,11 +219,10 @@ class SpanParser {
             probe.remove_suffix(return_suffix.size());
             point.at_return = true;
         }
-        // Raw words have their quotes.
-        auto lexed = lex("x " + std::string(probe));
-        if (!lexed || lexed->size() != 1 || lexed->front().words.size() != 2)
-            return misplaced(raw, "this is not one word", "quote it: '...'");
-        point.probe = lexed->front().words.back().text;
+        auto unquoted_probe = unquoted({std::string(probe), raw.span, raw.quoted});
+        if (!unquoted_probe)
+            return unquoted_probe.complaint();
+        point.probe = *std::move(unquoted_probe);
         if (point.probe.empty())
             return misplaced(raw, "a probe cannot be empty");
         span_.points.push_back(std::move(point));

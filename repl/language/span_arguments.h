@@ -19,6 +19,6 @@ SpanDefinition span_of(std::string_view text);
 bool is_span_name(std::string_view text);
 
 inline constexpr std::string_view span_words =
-    "from to park resume if key queued keep exchanges port quiet limit";
+    "from to park resume if key queued keep exchanges port unix quiet limit";
 
 } // namespace auger

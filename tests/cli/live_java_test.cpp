@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A Java program, started without any option, as somebody looks at it who never heard of what its
-// virtual machine is made of.
+// virtual machine is made of. By each Java that tests/support/javas.h names.
 #include "tests/cli/invocation.h"
 #include "tests/cli/live_auger.h"
+#include "tests/support/javas.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -14,7 +15,6 @@
 namespace auger::test {
 namespace {
 
-const std::string java = "/usr/lib/jvm/java-17-openjdk-amd64/bin/java";
 const std::string program_source = AUGER_SOURCE_DIR "/tests/programs/JavaChains.java";
 
 // The first line of the source that holds the text; 0: none does.
@@ -39,18 +39,18 @@ std::pair<unsigned, unsigned> lines_of(const std::string& view, const std::strin
     return {first, found[3].matched ? static_cast<unsigned>(std::stoul(found[3])) : first};
 }
 
-class LiveJava : public LiveTest {
+class LiveJava : public LiveTest, public testing::WithParamInterface<std::string> {
   protected:
     void SetUp() override {
         LiveTest::SetUp();
-        if (!std::filesystem::exists(java))
-            GTEST_SKIP() << java << " is not installed";
+        if (!std::filesystem::exists(GetParam()))
+            GTEST_SKIP() << GetParam() << " is not installed";
     }
 };
 
-TEST_F(LiveJava, MethodsAreInFlamesWithFileAndLine) {
+TEST_P(LiveJava, MethodsAreInFlamesWithFileAndLine) {
     const std::string recording = folder_.path("java.auger"), told = folder_.path("stretches");
-    Program program(java, {program_source, told});
+    Program program(GetParam(), {program_source, told});
     program.wait_ready();
     {
         LiveAuger auger({"-p", std::to_string(program.pid()), "--record", recording});
@@ -94,35 +94,7 @@ TEST_F(LiveJava, MethodsAreInFlamesWithFileAndLine) {
     EXPECT_EQ(program.wait_exit(), 0);
 }
 
-TEST_F(LiveJava, OfAnotherVersionStatusSaysWhich) {
-    const std::string other = "/usr/lib/jvm/temurin-25-jdk-amd64/bin/java";
-    if (!std::filesystem::exists(other))
-        GTEST_SKIP() << other << " is not installed";
-    const std::string told = folder_.path("stretches");
-    Program program(other, {program_source, told});
-    program.wait_ready();
-    {
-        LiveAuger auger({"-p", std::to_string(program.pid())});
-        EXPECT_TRUE(wait_until([&] {
-            const json notes = auger.ask("status")["unwinding"]["notes"];
-            return std::ranges::any_of(notes, [](const json& note) {
-                return note.get<std::string>().find("of HotSpot 25: auger knows") !=
-                       std::string::npos;
-            });
-        }));
-        auger.run({"sample wall 997"});
-        program.go();
-        ASSERT_TRUE(wait_until([&] { return std::filesystem::exists(told + ".done"); }));
-        auger.run({"sample off"});
-        // No name is better than a false one.
-        const json flame = auger.ask("flame"), language = auger.ask("flame --language");
-        EXPECT_GT(samples_of(flame), 0);
-        EXPECT_EQ(ns_in(flame, "JavaChains.burn"), 0);
-        EXPECT_EQ(ns_in(language, "[interpreter]"), 0);
-    }
-    program.go();
-    EXPECT_EQ(program.wait_exit(), 0);
-}
+INSTANTIATE_TEST_SUITE_P(Each, LiveJava, testing::ValuesIn(javas()));
 
 } // namespace
 } // namespace auger::test

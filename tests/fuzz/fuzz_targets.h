@@ -17,7 +17,7 @@ void fuzz_event_format(const uint8_t* data, size_t size);
 void fuzz_code_frames(const uint8_t* data, size_t size);
 // A whole ELF file: its headers, symbols, notes and call frame information.
 void fuzz_elf_file(const uint8_t* data, size_t size);
-// The table of functions in Go's programs.
+// The table of functions in Go's programs, with lines and inlined calls.
 void fuzz_go_table(const uint8_t* data, size_t size);
 // The file in which a program tells of its generated code.
 void fuzz_perf_map(const uint8_t* data, size_t size);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/fuzz/fuzz_targets.h"
 
+#include "loader/reader/elf/go_lines.h"
 #include "loader/reader/elf/go_table.h"
 
 #include <algorithm>
 #include <cstdlib>
+#include <span>
+#include <vector>
 
 namespace auger::test {
 namespace {
@@ -31,6 +34,39 @@ void check(const GoTable& table) {
     }
 }
 
+// The trees are in the same bytes.
+void check_lines(const GoTable& table, std::span<const std::byte> content) {
+    constexpr uint64_t loaded_at = 0x10000;
+    GoInlineTrees trees(table, [content](uint64_t address, size_t size) {
+        const uint64_t at = std::min<uint64_t>(address - loaded_at, content.size());
+        const auto bytes = content.subspan(at, std::min(size, content.size() - at));
+        return std::vector<std::byte>(bytes.begin(), bytes.end());
+    });
+    const uint64_t places[] = {0, loaded_at};
+    trees.locate(places);
+    const GoLines lines(table, trees);
+    constexpr size_t most = 4, addresses = 5; // each may take two million steps
+    for (size_t i = 0; i < std::min(table.functions().size(), most); i++) {
+        const GoFunction& function = table.functions()[i];
+        for (size_t k = 0; k < addresses; k++) {
+            const uint64_t address =
+                function.begin + (function.end - function.begin - 1) / (addresses - 1) * k;
+            const std::vector<SourceFrame> chain = lines.frames(address);
+            if (!table.layout().has_lines() && chain.empty())
+                continue;
+            // The function itself is the outermost, and what is inlined has a name.
+            if (chain.empty() || chain.back().inlined || chain.back().function != function.name ||
+                std::ranges::any_of(chain, [&](const SourceFrame& frame) {
+                    return frame.function.empty() || frame.inlined == (&frame == &chain.back());
+                }))
+                std::abort();
+        }
+        for (const GoInlineTrees::Call& call : trees.calls(function))
+            if (call.function.empty() || call.from < function.begin || call.from >= function.end)
+                std::abort();
+    }
+}
+
 } // namespace
 
 void fuzz_go_table(const uint8_t* data, size_t size) {
@@ -39,8 +75,10 @@ void fuzz_go_table(const uint8_t* data, size_t size) {
     if (found > size)
         std::abort();
     for (const auto content : {bytes, bytes.subspan(found)})
-        if (const auto table = GoTable::read(content, 0x401000))
+        if (const auto table = GoTable::read(content, 0x401000)) {
             check(*table);
+            check_lines(*table, content);
+        }
 }
 
 } // namespace auger::test

@@ -7,6 +7,7 @@
 #include "loader/runtimes/hotspot/line_table.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <span>
@@ -41,9 +42,13 @@ class Memory {
     size_t reads_ = 0;
 };
 
+// One of each form.
+constexpr std::array<int32_t, 4> versions = {17, 21, 23, 25};
+
 // Close together, so that a small input has all of it.
-HotspotValues small_values() {
+HotspotValues small_values(int32_t version) {
     HotspotValues values;
+    values.version = version;
     const auto set = [&](F field, uint64_t value) {
         values.fields[static_cast<size_t>(field)] = value;
     };
@@ -62,6 +67,11 @@ HotspotValues small_values() {
     set(F::nmethod_metadata, 64);
     set(F::nmethod_pcs, 68);
     set(F::nmethod_pcs_end, 72);
+    set(F::nmethod_immutable, 40);
+    set(F::nmethod_immutable_size, 52);
+    set(F::blob_mutable, 80);
+    set(F::blob_relocations, 88);
+    set(F::blob_data, 88);
     set(F::pc_scope, 4);
     set(F::method_const, 8);
     set(F::const_constants, 8);
@@ -76,7 +86,7 @@ HotspotValues small_values() {
     set(F::class_constants, 16);
     set(F::symbol_body, 2);
     values.sizes[static_cast<size_t>(T::block)] = 16;
-    values.sizes[static_cast<size_t>(T::nmethod)] = 76;
+    values.sizes[static_cast<size_t>(T::nmethod)] = values.has_immutable_data() ? 96 : 76;
     values.sizes[static_cast<size_t>(T::pc)] = 8;
     values.sizes[static_cast<size_t>(T::const_method)] = 32;
     values.sizes[static_cast<size_t>(T::pool)] = 24;
@@ -89,8 +99,13 @@ wire_hotspot small_walk(const HotspotValues& values) {
     walk.block_blob = 16;
     walk.block_name = in_block(F::blob_name);
     walk.block_size = in_block(F::blob_size);
-    walk.block_header_size = in_block(F::blob_header_size);
-    walk.block_code = in_block(F::blob_code);
+    const auto number = [&](F field, unsigned bits, unsigned bits_later) {
+        return wire_hotspot_number{
+            static_cast<__wire_u16>(in_block(field)),
+            static_cast<__wire_u16>(values.has_immutable_data() ? bits_later : bits)};
+    };
+    walk.block_header_size = number(F::blob_header_size, 32, 16);
+    walk.block_code = number(F::blob_code, 64, 32);
     walk.nmethod_header_size = static_cast<uint32_t>(values[T::nmethod]);
     walk.block_method = in_block(F::nmethod_method);
     walk.block_compile_id = in_block(F::nmethod_compile_id);
@@ -118,15 +133,20 @@ void check(const wire_hotspot& walk) {
         if (heap.size > uint64_t{1} << 40 || heap.segment_bits > WIRE_HOTSPOT_SEGMENT_BITS)
             std::abort();
     for (const uint32_t at : {walk.block_used, walk.block_name, walk.block_size, walk.block_method,
-                              walk.block_compile_id, walk.block_deopt_handler,
-                              walk.block_deopt_mh_handler, walk.block_pcs_end})
+                              walk.block_compile_id, walk.block_pcs_end})
         if (at >= WIRE_HOTSPOT_BLOCK_BYTES)
+            std::abort();
+    for (const wire_hotspot_number& number :
+         {walk.block_header_size, walk.block_frame_complete, walk.block_code,
+          walk.block_deopt_handler, walk.block_deopt_mh_handler})
+        if (number.at % 8 + number.bits / 8 > 8 ||
+            number.at + number.bits / 8 > WIRE_HOTSPOT_BLOCK_BYTES)
             std::abort();
 }
 
 } // namespace
 
-// The memory of a process; four bytes before it say what is looked for.
+// The memory of a process; four bytes before it say what is looked for, and in which version.
 void fuzz_hotspot(const uint8_t* data, size_t size) {
     if (const auto file = decode_hotspot_file({reinterpret_cast<const char*>(data), size}))
         if (decode_hotspot_file(encode_hotspot_file(*file)) != *file)
@@ -137,8 +157,9 @@ void fuzz_hotspot(const uint8_t* data, size_t size) {
     std::memcpy(&number, data, sizeof number);
     const std::span<const std::byte> input(reinterpret_cast<const std::byte*>(data), size);
     const auto content = input.subspan(sizeof number);
-    if (hotspot_line(content, number) > INT32_MAX)
-        std::abort();
+    for (const bool without_zero : {false, true})
+        if (hotspot_line(content, number, without_zero) > INT32_MAX)
+            std::abort();
 
     Memory memory(content);
     const ReadMemory read = [&](uint64_t address, void* bytes, size_t bytes_size) {
@@ -147,7 +168,7 @@ void fuzz_hotspot(const uint8_t* data, size_t size) {
     if (const auto layout = hotspot_layout(read, 0, 8))
         check(layout->walk);
 
-    const HotspotValues values = small_values();
+    const HotspotValues values = small_values(versions[number >> 30]);
     const wire_hotspot walk = small_walk(values);
     wire_hotspot found = walk;
     if (find_hotspot_code(read, values, found))
@@ -157,7 +178,10 @@ void fuzz_hotspot(const uint8_t* data, size_t size) {
         read(address, &value, sizeof value);
         return value;
     };
-    const bool compiled = at(walk.block_header_size, uint32_t{}) == walk.nmethod_header_size;
+    const bool compiled =
+        (values.has_immutable_data()
+             ? at(walk.block_header_size.at, uint16_t{})
+             : at(walk.block_header_size.at, uint32_t{})) == walk.nmethod_header_size;
     const uint32_t code = wire_hotspot_code_cookie(
         at(walk.block_name, uint64_t{}), compiled ? at(walk.block_method, uint64_t{}) : 0,
         at(walk.block_size, uint32_t{}), compiled ? at(walk.block_compile_id, uint32_t{}) : 0);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/fuzz/fuzz_targets.h"
 
+#include "loader/runtimes/python/asyncio_file.h"
+#include "loader/runtimes/python/await_chain.h"
 #include "loader/runtimes/python/code_reader.h"
 #include "loader/runtimes/python/layout.h"
 #include "loader/runtimes/python/line_table.h"
@@ -37,6 +39,69 @@ class Memory {
     std::span<const std::byte> content_;
 };
 
+// The same for whoever reads pages: the input goes on with zeros, and refers to itself, since of
+// each word only the lowest bits are an address.
+class Pages {
+  public:
+    explicit Pages(std::span<const std::byte> content) : content_(content) {}
+
+    MemoryRead read(uint64_t address, void* bytes, size_t size) {
+        if (++reads_ > most_reads)
+            std::abort();
+        if (address >> 60)
+            return address >> 63 ? MemoryRead::late : MemoryRead::unreadable;
+        std::memset(bytes, 0, size);
+        const size_t offset = address & 0xffff;
+        if (offset < content_.size())
+            std::memcpy(bytes, content_.data() + offset, std::min(size, content_.size() - offset));
+        return MemoryRead::whole;
+    }
+    ReadMemory reader() {
+        return [this](uint64_t address, void* bytes, size_t size) {
+            return read(address, bytes, size);
+        };
+    }
+
+  private:
+    // A question is asked several times.
+    static constexpr size_t most_reads = 16 * BoundedMemory::most_pages;
+
+    std::span<const std::byte> content_;
+    size_t reads_ = 0;
+};
+
+// As many tasks, frames and characters as there may be.
+void check(const AwaitChain& chain) {
+    constexpr size_t name_bytes = TaskReader::name_limit * 4 + 3;
+    if (chain.tasks.empty() || chain.tasks.size() > AwaitChain::most_tasks)
+        std::abort();
+    for (const AwaitChain::Link& link : chain.tasks)
+        if (link.frames.size() > CoroutineWalk::most_frames || link.task.name.size() > name_bytes ||
+            link.others > 1024)
+            std::abort();
+}
+
+void read_tasks(std::span<const std::byte> content, const PythonLayout& layout) {
+    TaskSource source{layout, layout.awaits.asyncio, 0};
+    if (!layout.awaits.known)
+        return;
+    if (!layout.awaits.has_asyncio) {
+        const auto file = parse_asyncio_file(content);
+        if (!file)
+            return;
+        source.asyncio = file->offsets;
+    }
+    for (const uint64_t address : {uint64_t{0}, uint64_t{0x40}, uint64_t{0x100}}) {
+        Pages tasks(content), chains(content);
+        uint64_t current_tasks = 0;
+        (void)find_task(tasks.reader(), source, address, current_tasks);
+        (void)read_task(tasks.reader(), source, address);
+        const auto chain = read_await_chain(chains.reader(), source, address, current_tasks);
+        if (const auto* const whole = std::get_if<AwaitChain>(&chain))
+            check(*whole);
+    }
+}
+
 // Nothing is longer than its limit: characters of four bytes, and three dots.
 void check(const PythonCode& code) {
     constexpr size_t name_bytes = 1024 * 4 + 3;
@@ -65,6 +130,9 @@ void check_layout(const PythonLayout& layout) {
 // Four bytes of version, then what _PyRuntime begins with, or memory, or a table of lines.
 void fuzz_python(const uint8_t* data, size_t size) {
     const std::span<const std::byte> input(reinterpret_cast<const std::byte*>(data), size);
+    if (const auto file = decode_asyncio_file({reinterpret_cast<const char*>(data), size}))
+        if (decode_asyncio_file(encode_asyncio_file(*file)) != *file)
+            std::abort();
     if (const auto file = decode_python_file({reinterpret_cast<const char*>(data), size}))
         if (decode_python_file(encode_python_file(*file)) != *file)
             std::abort();
@@ -84,6 +152,7 @@ void fuzz_python(const uint8_t* data, size_t size) {
         if (!layout.ok())
             continue;
         check_layout(*layout);
+        read_tasks(content, *layout);
         Memory memory(content);
         const auto read = [&](uint64_t address, void* bytes, size_t bytes_size) {
             return memory.read(address, bytes, bytes_size);

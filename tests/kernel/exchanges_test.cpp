@@ -4,6 +4,7 @@
 #include "loader/kernel/features.h"
 #include "tests/kernel/program.h"
 #include "tests/kernel/session.h"
+#include "tests/support/temporary_folder.h"
 #include "views/model/classifier.h"
 
 #include <gmock/gmock.h>
@@ -147,7 +148,7 @@ TEST_F(Exchanges, OfOtherPortsAreNone) {
     session.observe(program.pid());
     const ProbeId all = add(session), other{101};
     SpanDefinition span;
-    span.exchanges = {.port = 1};
+    span.exchanges = {.port = 1, .unix_path = {}};
     must(session.backend().add_probe({other, "other", {}, {}, span}));
     program.go();
     const nlohmann::json truth = program.account();
@@ -155,6 +156,85 @@ TEST_F(Exchanges, OfOtherPortsAreNone) {
     EXPECT_EQ(session.model().probe_statistics(other).entries, 0);
     program.go();
     EXPECT_EQ(program.wait_exit(), 0);
+}
+
+// The kernel counts no bytes of a unix socket; what comes and goes has to do.
+class UnixExchanges : public Exchanges {
+  protected:
+    static Run run_at(const std::string& path, Arguments arguments, double expected,
+                      uint64_t quiet_ns = ExchangeDefinition::default_quiet_ns) {
+        arguments.insert(arguments.end(), {"--unix", path});
+        return run(arguments, expected, {0, path, quiet_ns});
+    }
+    const TemporaryFolder folder_;
+    const std::string path_ = folder_.path("socket");
+};
+
+TEST_F(UnixExchanges, AreCountedAndTimedAsTheServerDoes) {
+    const Run threads = run_at(path_, {"--calls", "300"}, 1200);
+    expect_times(threads.exchanges, threads.truth);
+    EXPECT_EQ(threads.exchanges.span.parked, 0);
+    const Run loop = run_at("@" + path_, {"--calls", "300", "--loop"}, 1200);
+    expect_times(loop.exchanges, loop.truth);
+}
+
+TEST_F(UnixExchanges, OfConnectionsFromBeforeAreAllThatAreAskedNow) {
+    const Run used = run_at(path_, {"--calls", "20", "--before", "3"}, 4 * 17);
+    EXPECT_EQ(used.exchanges.returns, 4 * 17);
+    EXPECT_EQ(used.exchanges.stray, 0);
+}
+
+TEST_F(UnixExchanges, ThatNobodyCanTellAreCountedApart) {
+    Run all = run_at(path_, {"--calls", "20", "--pipeline"}, 4 * 200);
+    EXPECT_EQ(all.exchanges.returns, 0);
+    EXPECT_EQ(all.exchanges.ambiguous.early, 4 * 200);
+    all = run_at(path_, {"--calls", "20", "--first-bytes", "tls"}, 4 * 20);
+    EXPECT_EQ(all.exchanges.returns, 0);
+    EXPECT_EQ(all.exchanges.ambiguous.tls, 4 * 20);
+    all = run_at(path_, {"--calls", "1", "--push", "3"}, 4 * 4, 100 * ms);
+    EXPECT_EQ(all.exchanges.returns, 4);
+    EXPECT_EQ(all.exchanges.ambiguous.unasked, 4 * 3);
+    // That a connection is new is not known of one on which the server speaks first.
+    all = run_at(path_, {"--calls", "20", "--greet"}, 4 * 20);
+    EXPECT_EQ(all.exchanges.stray, 4);
+    EXPECT_EQ(all.exchanges.returns + all.exchanges.ambiguous.early, 4 * 20);
+    EXPECT_LE(all.exchanges.ambiguous.early, 4); // of the first of each: see connections
+}
+
+// Nothing else would end the last one of each connection in time.
+TEST_F(UnixExchanges, EndWhenTheClientHasClosedItsConnection) {
+    const Run closed = run_at(path_, {"--calls", "20"}, 4 * 20, 3'600'000 * ms);
+    EXPECT_EQ(closed.exchanges.returns, 4 * 20);
+}
+
+TEST_F(UnixExchanges, OfOtherPathsAndOfTcpAreNone) {
+    Program program("exchanges", {"--calls", "50", "--unix", path_, "--wait", "--linger"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    const ProbeId here = add(session, {0, path_});
+    std::vector<ProbeId> others;
+    for (const ExchangeDefinition& other :
+         {ExchangeDefinition{}, ExchangeDefinition{0, path_ + "2"}, ExchangeDefinition{0, "@x"}}) {
+        others.emplace_back(101 + others.size());
+        SpanDefinition span;
+        span.exchanges = other;
+        must(session.backend().add_probe({others.back(), "other", {}, {}, span}));
+    }
+    program.go();
+    program.account();
+    settled(session, here, 4 * 50);
+    for (const ProbeId other : others)
+        EXPECT_EQ(session.model().probe_statistics(other).entries, 0);
+    program.go();
+    EXPECT_EQ(program.wait_exit(), 0);
+}
+
+TEST_F(UnixExchanges, OfTenThousandConnectionsAreAllCounted) {
+    const Run all = run_at(path_, {"--calls", "1", "--connections", "10000", "--loop"}, 9'990);
+    // Of a connection's first message it may be told that it has come when it has been received.
+    EXPECT_EQ(all.exchanges.returns + all.exchanges.stray, 10'000);
+    EXPECT_EQ(all.exchanges.entries, all.exchanges.returns);
 }
 
 // The samples in a function, by the class of the exchange that they are in.
@@ -219,6 +299,12 @@ TEST_F(Exchanges, HoldTheSamplesOfTheThreadThatServesTheConnection) {
     expect_purity({}, false, [](Session& session) { return add(session); });
 }
 
+TEST_F(UnixExchanges, HoldTheSamplesOfTheThreadThatServesTheConnection) {
+    expect_purity({"--unix", path_}, false, [&](Session& session) {
+        return add(session, {0, path_});
+    });
+}
+
 TEST_F(Exchanges, HoldTheSamplesOfAnEventLoop) {
     expect_purity({"--loop", "--connections", "32", "--calls", "200"}, true,
                   [](Session& session) { return add(session); });
@@ -242,7 +328,7 @@ TEST_F(Exchanges, ThatNobodyCanTellAreCountedApart) {
 
 // The one before the first push is one.
 TEST_F(Exchanges, AreNoSendsThatNobodyAskedFor) {
-    const Run all = run({"--calls", "1", "--push", "3"}, 4 * 4, {.quiet_ns = 100 * ms});
+    const Run all = run({"--calls", "1", "--push", "3"}, 4 * 4, {0, {}, 100 * ms});
     EXPECT_EQ(all.truth["pushes"], 4 * 3);
     EXPECT_EQ(all.exchanges.returns, 4);
     EXPECT_EQ(all.exchanges.ambiguous.unasked, 4 * 3);
@@ -275,7 +361,7 @@ TEST_F(Exchanges, OfConnectionsThatAreResetAreUnanswered) {
         SCOPED_TRACE(port);
         Arguments all = arguments;
         all.insert(all.end(), {"--port", std::to_string(port)});
-        const Run resets = run(all, 8 * 21, {.port = port});
+        const Run resets = run(all, 8 * 21, {.port = port, .unix_path = {}});
         EXPECT_EQ(resets.truth["unanswered"], 8);
         EXPECT_EQ(resets.exchanges.returns, 8 * 20);
         EXPECT_EQ(resets.exchanges.unwound, 8);

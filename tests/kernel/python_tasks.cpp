@@ -10,7 +10,19 @@
 namespace auger::test {
 
 std::string TaskStretch::frame() const {
-    return task ? fmt::format("[task {} {:#x}]", name, task) : "";
+    return task ? fmt::format("[task python_tasks.{} {:#x}]", name, task) : "";
+}
+
+std::string TaskStretch::named_frame() const {
+    return task_name.empty() ? frame() : fmt::format("[task python_tasks.{} {}]", name, task_name);
+}
+
+std::map<std::string, uint64_t> tasks_of_frames(const std::vector<TaskStretch>& stretches) {
+    std::map<std::string, uint64_t> tasks;
+    for (const TaskStretch& stretch : stretches)
+        for (const std::string& frame : {stretch.frame(), stretch.named_frame()})
+            tasks.emplace(frame, stretch.task);
+    return tasks;
 }
 
 TaskInStack task_in(Session& session, StackId stack) {
@@ -55,7 +67,7 @@ std::vector<TaskStretch> PythonTasks::run(Session& session, Program& program) {
     for (std::string line; std::getline(file, line);) {
         const auto told = nlohmann::json::parse(line);
         stretches.push_back({told["phase"], told["pid"], told["tid"], told["begin"], told["end"],
-                             told["cpu"], told["task"], told["name"]});
+                             told["cpu"], told["task"], told["name"], told["task_name"]});
     }
     return stretches;
 }

@@ -7,6 +7,7 @@
 #include "tests/support/temporary_folder.h"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -20,10 +21,16 @@ struct TaskStretch {
     uint32_t pid = 0, tid = 0;
     uint64_t begin_ns = 0, end_ns = 0, cpu_ns = 0;
     uint64_t task = 0;
-    std::string name;
+    std::string name;      // of its coroutine
+    std::string task_name; // empty: none that is read
 
-    std::string frame() const; // as stacks have it; empty: none
+    // As stacks have it, before its name is known, and after that; empty: none.
+    std::string frame() const;
+    std::string named_frame() const;
 };
+
+// The tasks that are meant by frames of stacks.
+std::map<std::string, uint64_t> tasks_of_frames(const std::vector<TaskStretch>& stretches);
 
 struct TaskInStack {
     std::string frame;   // empty: none

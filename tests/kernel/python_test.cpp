@@ -273,7 +273,7 @@ TEST_F(FalsePython, CostsItsOwnFramesOnly) {
         } else {
             ADD_FAILURE() << thread.comm << "\n" << seen.text;
         }
-        const bool has_task = seen.text.find("[task fake 0x") != std::string::npos;
+        const bool has_task = seen.text.find("[task fake.fake 0x") != std::string::npos;
         EXPECT_EQ(has_task, thread.comm == "tasks") << seen.text;
         if (thread.comm == "deep" || thread.comm == "tasks") {
             EXPECT_TRUE(seen.placed);

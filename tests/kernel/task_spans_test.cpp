@@ -76,14 +76,15 @@ TEST_P(PythonTaskSpans, AreKeysOfSpans) {
             continue;
         const CallIndex call = samples.calls()[i];
         if (call == no_call) {
-            outside += task.frame.starts_with("[task requests ");
+            outside += task.frame.starts_with("[task python_tasks.requests ");
             continue;
         }
         TaskStretch at;
         at.begin_ns = model.calls()[call].start_ns;
         const auto next = std::ranges::upper_bound(stretches, at, earlier);
         ASSERT_NE(next, stretches.begin());
-        const bool is_its_own = task.frame == std::prev(next)->frame();
+        const bool is_its_own =
+            task.frame == std::prev(next)->frame() || task.frame == std::prev(next)->named_frame();
         (task.frame.empty() ? none : is_its_own ? right : wrong)++;
         if (task.frame.empty())
             none_ns += weight;
@@ -143,21 +144,23 @@ TEST_P(PythonTaskSpans, AreSpansFromTheirFirstStepToTheirLast) {
     EXPECT_EQ(spans.unwound, 0);
     EXPECT_DOUBLE_EQ(spans.span.attached + spans.span.parked, spans.sum_ns);
     // Each of those that take parts of the time has one, and so has each span one task.
-    std::map<uint64_t, std::set<std::string>> tasks; // by the span's start
-    std::map<std::string, std::set<uint64_t>> starts;
+    const auto task_of = tasks_of_frames(stretches);
+    std::map<uint64_t, std::set<uint64_t>> tasks; // by the span's start
+    std::map<uint64_t, std::set<uint64_t>> starts;
     const SampleStore& samples = session.model().samples();
     size_t inside = 0, outside = 0;
     for (size_t i = 0; i < samples.size(); i++) {
         const TaskInStack task = task_in(session, samples.stacks()[i]);
-        if (!task.frame.starts_with("[task share "))
+        if (!task.frame.starts_with("[task python_tasks.share "))
             continue;
         const CallIndex call = samples.calls()[i];
         (call == no_call ? outside : inside)++;
         if (call == no_call)
             continue;
         const uint64_t start = session.model().calls()[call].start_ns;
-        tasks[start].insert(task.frame);
-        starts[task.frame].insert(start);
+        ASSERT_TRUE(task_of.contains(task.frame)) << task.frame;
+        tasks[start].insert(task_of.at(task.frame));
+        starts[task_of.at(task.frame)].insert(start);
     }
     EXPECT_EQ(outside, 0u);
     EXPECT_GE(inside, 200u);

@@ -6,9 +6,13 @@
 // Each stretch of time in which a thread's chain of methods stays as it is becomes a line of JSON in
 // FILE: phase, pid, tid (0: of the only thread named `chains`), begin and end (CLOCK_MONOTONIC, ns),
 // the chain as Java tells it, outermost first ([method, file, line]), the lines that the innermost
-// method has, and `inner`: methods that may stand further in. It waits for a line on standard input
-// before it begins, creates FILE.done at the end, and waits for another line before it exits.
+// method has, and `inner`: methods that may stand further in. A phase has as many stretches as it
+// takes until the thread has had its time on a CPU, or has slept its number of times: so each is
+// sampled, however busy the machine is. It waits for a line on standard input before it begins,
+// creates FILE.done at the end, and waits for another line before it exits.
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.lang.reflect.Method;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,7 +21,10 @@ import java.util.concurrent.locks.LockSupport;
 
 public class JavaChains {
     static final long STRETCH_NS = 60_000_000;
+    static final long CPU_NS = 40_000_000; // that a phase takes, or more
+    static final int NAPS = 40;
     static final int WARM_CALLS = 20_000; // more than it takes to have a method compiled
+    static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     static Path output;
     static volatile long sink;
 
@@ -31,6 +38,11 @@ public class JavaChains {
 
     static int line() {
         return Thread.currentThread().getStackTrace()[2].getLineNumber();
+    }
+
+    // What this thread has had of CPUs, ns.
+    static long cpu() {
+        return THREADS.getCurrentThreadCpuTime();
     }
 
     static String place(StackTraceElement frame) {
@@ -60,20 +72,25 @@ public class JavaChains {
         }
     }
 
-    // The stretch lies between the two readings of the clock.
+    // Each stretch lies between the two readings of its clock.
     static long burn(String phase, long ns) {
         if (ns == 0)
             return phase.length();
         StackTraceElement[] chain = chain();
         int first = line();
-        long value = 0, begin = System.nanoTime(), end = begin;
-        while (end - begin < ns) {
-            for (int i = 0; i < 1000; i++)
-                value = (value * 31 + 7) % 1_000_003;
-            end = System.nanoTime();
+        long value = 0, used = 0;
+        while (used < CPU_NS) {
+            used -= cpu();
+            long begin = System.nanoTime(), end = begin;
+            while (end - begin < ns) {
+                for (int i = 0; i < 1000; i++)
+                    value = (value * 31 + 7) % 1_000_003;
+                end = System.nanoTime();
+            }
+            used += cpu();
+            int last = line();
+            tell(phase, begin, end, chain, first, last, "\"java.lang.System.nanoTime\"");
         }
-        int last = line();
-        tell(phase, begin, end, chain, first, last, "\"java.lang.System.nanoTime\"");
         return value;
     }
 
@@ -83,7 +100,7 @@ public class JavaChains {
         StackTraceElement[] chain = chain();
         int first = line();
         long begin = System.nanoTime(), end = begin;
-        while (end - begin < ns) {
+        for (int i = 0; i < NAPS; i++) {
             LockSupport.parkNanos(2_000_000);
             end = System.nanoTime(); // may be further in, too, as in all phases
         }
@@ -107,15 +124,21 @@ public class JavaChains {
             return middle(phase.length());
         StackTraceElement[] chain = chain();
         int first = line();
-        long begin = System.nanoTime(), end = begin;
+        long used = 0;
         int value = 0;
-        while (end - begin < 2 * ns) {
-            for (int i = 0; i < 1000; i++)
-                value = middle(value);
-            end = System.nanoTime();
+        while (used < 2 * CPU_NS) {
+            used -= cpu();
+            long begin = System.nanoTime(), end = begin;
+            while (end - begin < 2 * ns) {
+                for (int i = 0; i < 1000; i++)
+                    value = middle(value);
+                end = System.nanoTime();
+            }
+            used += cpu();
+            int last = line();
+            tell(phase, begin, end, chain, first, last,
+                 "\"JavaChains.middle\", \"JavaChains.leaf\"");
         }
-        int last = line();
-        tell(phase, begin, end, chain, first, last, "\"JavaChains.middle\", \"JavaChains.leaf\"");
         return value;
     }
 
@@ -182,6 +205,7 @@ public class JavaChains {
     public static void main(String[] arguments) throws Exception {
         output = Path.of(arguments[0]);
         LockSupport.parkNanos(1); // its class is initialized before the first stretch
+        cpu();
         System.out.println("ready");
         System.in.read();
         Thread thread = new Thread(JavaChains::phases, "chains");

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// A server of its own protocol on a TCP port, and its clients, which are another process: each
-// sends a request of 64 bytes and waits for the answer of 64, which comes in two parts. Every
-// twentieth is difficult. The server knows for each exchange two times that it lies between:
-// `inside`, from behind the receive to before the last send, and `around`, from before the client's
-// send (which the request says) to behind the last send.
+// A server of its own protocol on a TCP port, or a unix socket, and its clients, which are another
+// process: each sends a request of 64 bytes and waits for the answer of 64, which comes in two
+// parts. Every twentieth is difficult. The server knows for each exchange two times that it lies
+// between: `inside`, from behind the receive to before the last send, and `around`, from before the
+// client's send (which the request says) to behind the last send.
 //
 // A thread serves a connection, and thinks a little when it has answered; with `--loop` one thread
 // serves all of them, and answers when it has thought about all that had come.
@@ -32,6 +32,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -62,7 +63,7 @@ struct times {
 
 static uint64_t connections = 4, port, before, push, kill_after, exit_after;
 static bool loop, greet, pipeline, reset;
-static const char* first_bytes = "";
+static const char *first_bytes = "", *unix_path = "";
 static int listener, client_go[2], connection_of[most_connections];
 static pid_t client;
 static uint64_t served, difficult, pushes, greetings, longest_around_ns;
@@ -195,7 +196,12 @@ static void serve_all_by_one(void) {
 
 // The client's side.
 
-static struct sockaddr_in address;
+static union {
+    struct sockaddr any;
+    struct sockaddr_in ip;
+    struct sockaddr_un file;
+} address;
+static socklen_t address_size;
 static bool connected_before;
 
 static void ask(int fd, uint64_t id) {
@@ -219,8 +225,8 @@ static void ask(int fd, uint64_t id) {
 }
 
 static int connect_one(void) {
-    const int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
-    if (fd < 0 || connect(fd, (struct sockaddr*)&address, sizeof address) != 0)
+    const int fd = socket(address.any.sa_family, SOCK_STREAM, 0), one = 1;
+    if (fd < 0 || connect(fd, &address.any, address_size) != 0)
         exit(1);
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     return fd;
@@ -299,6 +305,28 @@ static void accept_all(uint64_t answered) {
     }
 }
 
+static void choose_address(void) {
+    if (*unix_path) {
+        const size_t length = strlen(unix_path);
+        if (length >= sizeof address.file.sun_path) {
+            fprintf(stderr, "exchanges: %s is too long\n", unix_path);
+            exit(1);
+        }
+        address.file.sun_family = AF_UNIX;
+        memcpy(address.file.sun_path, unix_path, length);
+        address_size = offsetof(struct sockaddr_un, sun_path) + length;
+        if (*unix_path == '@')
+            address.file.sun_path[0] = 0; // a name that is no file's, without a zero behind it
+        else
+            unlink(unix_path);
+        return;
+    }
+    address.ip.sin_family = AF_INET;
+    address.ip.sin_port = htons(port);
+    address.ip.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address_size = sizeof address.ip;
+}
+
 static void prepare(void) {
     unanswered =
         mmap(0, sizeof *unanswered, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -306,7 +334,6 @@ static void prepare(void) {
         perror("exchanges");
         exit(1);
     }
-    socklen_t size = sizeof address;
     const struct rlimit files = {most_connections + 100, most_connections + 100};
     const int one = 1;
     setrlimit(RLIMIT_NOFILE, &files);
@@ -314,14 +341,12 @@ static void prepare(void) {
         connections = most_connections;
     most_times = connections * truth_calls() <= 2000 ? connections * truth_calls() : 0;
     times = calloc(most_times + 1, sizeof *times);
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    listener = socket(AF_INET, SOCK_STREAM, 0);
+    choose_address();
+    listener = socket(address.any.sa_family, SOCK_STREAM, 0);
     setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-    if (bind(listener, (struct sockaddr*)&address, sizeof address) != 0 ||
-        listen(listener, 4096) != 0 ||
-        getsockname(listener, (struct sockaddr*)&address, &size) != 0 || pipe(client_go) != 0) {
+    if (bind(listener, &address.any, address_size) != 0 || listen(listener, 4096) != 0 ||
+        (!*unix_path && getsockname(listener, &address.any, &address_size) != 0) ||
+        pipe(client_go) != 0) {
         perror("exchanges");
         exit(1);
     }
@@ -343,8 +368,8 @@ static void report(FILE* out) {
             ",\"port\":%d,\"served\":%" PRIu64 ",\"difficult\":%" PRIu64 ",\"pushes\":%" PRIu64
             ",\"greetings\":%" PRIu64 ",\"inside_ns\":%" PRIu64 ",\"around_ns\":%" PRIu64
             ",\"longest_around_ns\":%" PRIu64 ",\"unanswered\":%" PRIu64 ",\"times\":[",
-            ntohs(address.sin_port), served, difficult, pushes, greetings, inside_ns, around_ns,
-            longest_around_ns, truth_read(unanswered));
+            *unix_path ? 0 : ntohs(address.ip.sin_port), served, difficult, pushes, greetings,
+            inside_ns, around_ns, longest_around_ns, truth_read(unanswered));
     for (uint64_t i = 0; i < most_times && i < truth_read(&served); ++i)
         fprintf(out, "%s[%" PRIu64 ",%" PRIu64 "]", i ? "," : "", times[i].inside_ns,
                 times[i].around_ns);
@@ -355,6 +380,7 @@ int main(int argc, char** argv) {
     const struct truth_option options[] = {
         {"connections", TRUTH_NUMBER, &connections, "of clients, at most 20000"},
         {"port", TRUTH_NUMBER, &port, "where the server listens; 0: anywhere"},
+        {"unix", TRUTH_TEXT, &unix_path, "where the server listens, not on TCP; @NAME: no file"},
         {"loop", TRUTH_FLAG, &loop, "one thread serves all connections"},
         {"greet", TRUTH_FLAG, &greet, "the server speaks first"},
         {"pipeline", TRUTH_FLAG, &pipeline, "each request is ten"},

@@ -14,6 +14,7 @@ import (
 	"net"
 	"os"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -178,6 +179,78 @@ func look() { time.Sleep(nap) }
 //go:noinline
 func forever(never <-chan bool) { <-never }
 
+// For good, each for something else, below a function that is inlined.
+//
+//go:noinline
+func stuckReceiving(never <-chan bool) { receive(never) }
+
+func receive(never <-chan bool) { <-never }
+
+//go:noinline
+func stuckLocking(locked *sync.Mutex) { lock(locked) }
+
+func lock(locked *sync.Mutex) { locked.Lock() }
+
+//go:noinline
+func stuckSleeping() { sleep() }
+
+func sleep() { time.Sleep(1000 * time.Hour) }
+
+//go:noinline
+func stuckReading(from net.Conn) { read(from) }
+
+func read(from net.Conn) {
+	var bytes [1]byte
+	from.Read(bytes[:])
+}
+
+// Deep in its stack, which was copied to larger ones on the way.
+//
+//go:noinline
+func stuckDeep(level int, never chan<- bool) byte {
+	var frame [900]byte
+	if level > 0 {
+		return stuckDeep(level-1, never) + frame[level&511]
+	}
+	never <- true
+	return frame[level&511]
+}
+
+// Parks them all, and says where, as Go's own traceback does. Whoever is not parked yet has a first
+// line that says so.
+func stick(listener net.Listener) string {
+	never, sent, kept := make(chan bool), make(chan bool), make(chan net.Conn)
+	var locked sync.Mutex
+	locked.Lock()
+	go func() {
+		connection, err := listener.Accept()
+		expect(err == nil, "accept")
+		kept <- connection // as long as the program runs
+	}()
+	other, err := net.Dial("tcp", listener.Addr().String())
+	expect(err == nil, "connect")
+	go stuckReceiving(never)
+	go stuckLocking(&locked)
+	go stuckSleeping()
+	go stuckReading(other)
+	go stuckDeep(20, sent)
+	const all = 5
+	text := make([]byte, 1<<20)
+	for {
+		parked := 0
+		said := string(text[:runtime.Stack(text, true)])
+		for _, one := range strings.Split(said, "\n\n") {
+			if strings.Contains(one, "main.stuck") && !strings.Contains(one, "[run") {
+				parked++
+			}
+		}
+		if parked == all {
+			return said
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
 func round(connection, other net.Conn, number int) {
 	thread := syscall.Gettid()
 	never := make(chan bool)
@@ -244,6 +317,7 @@ func main() {
 	rounds := flag.Int("calls", 20, "rounds of each worker")
 	wait := flag.Bool("wait", false, "wait for a line before the first call")
 	linger := flag.Bool("linger", false, "wait for a line before the end")
+	stuck := flag.Bool("stuck", false, "goroutines that are parked for good, and a traceback of them")
 	pingpong := flag.Bool("pingpong", false, "switch goroutines as often as it can, until a line comes")
 	flag.Parse()
 	runtime.GOMAXPROCS(4)
@@ -303,6 +377,9 @@ func main() {
 	}
 	account := map[string]interface{}{"program": "parked", "pid": os.Getpid(), "final": true,
 		"ok": failed.Load() == nil, "functions": functions, "migrated": migrated}
+	if *stuck {
+		account["traceback"] = stick(listener)
+	}
 	if failed.Load() != nil {
 		account["failure"] = failed.Load()
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The memory of a process that runs HotSpot 17, as far as auger reads it: its tables of types, one
+// The memory of a process that runs HotSpot, as far as auger reads it: its tables of types, one
 // heap of code with a compiled method, and what that is made of. Addresses and offsets are made up,
 // so nothing can be right because it is right in a real one.
 #pragma once
@@ -27,7 +27,7 @@ struct HotspotImage : FakePages {
     // Where things are.
     static constexpr uint64_t structs = 0x10000, types = 0x10008; // variables
     static constexpr uint64_t struct_table = 0x11000, type_table = 0x16000, texts = 0x18000;
-    static constexpr uint64_t version = 0x20000, heaps = 0x20010, queue_at = 0x20018;
+    static constexpr uint64_t version_at = 0x20000, heaps = 0x20010, queue_at = 0x20018;
     static constexpr uint64_t array = 0x20100, elements = 0x20200, heap = 0x20300, queue = 0x20500;
     static constexpr uint64_t interpreter = 0x7f0000100000, interpreter_size = 0x8000;
     static constexpr uint64_t interpreter_room = interpreter_size + 0x40;
@@ -37,6 +37,12 @@ struct HotspotImage : FakePages {
     static constexpr uint64_t code = blob + 400;
     static constexpr uint32_t blob_size = 0x2000, compile_id = 77;
     static constexpr uint32_t metadata = 0x800, scopes = 0x900, pcs = 0xa00, pcs_end = pcs + 3 * 16;
+    // From JDK 23 on: the places and, behind them, the scopes; then from JDK 25 on the methods,
+    // too.
+    static constexpr uint64_t immutable = 0x70000, mutable_data = 0x71000;
+    static constexpr uint32_t immutable_pcs = 0x80, immutable_pcs_end = immutable_pcs + 3 * 16;
+    static constexpr uint32_t immutable_size = 0x200, relocations = 0x18;
+    static constexpr uint32_t data = 0x700, metadata_in_data = 0x60;
     static constexpr uint64_t kind = 0x30000; // "nmethod"
     static constexpr uint64_t pool = 0x40000, pool_entries = pool + 72;
     static constexpr uint64_t other_pool = 0x41000, klass = 0x42000;
@@ -45,7 +51,7 @@ struct HotspotImage : FakePages {
     static constexpr uint64_t symbols = 0x60000; // one each 2 KB
 
     std::vector<Field> fields = {
-        {"Abstract_VM_Version", "_vm_major_version", "int", true, version},
+        {"Abstract_VM_Version", "_vm_major_version", "int", true, version_at},
         {"CodeCache", "_heaps", "GrowableArray<CodeHeap*>*", true, heaps},
         {"GrowableArrayBase", "_len", "int", false, 4},
         {"GrowableArray<int>", "_data", "int*", false, 16},
@@ -94,9 +100,12 @@ struct HotspotImage : FakePages {
     std::vector<Type> sizes = {{"HeapBlock", 16},   {"nmethod", 352},     {"PcDesc", 16},
                                {"ConstMethod", 48}, {"ConstantPool", 72}, {"Other", 4}};
 
-    HotspotImage() {
+    const int32_t version;
+
+    explicit HotspotImage(int32_t of_version = 17) : version(of_version) {
+        take_fields_of_version();
         put_tables();
-        put(version, int32_t{17});
+        put(version_at, version);
         put(heaps, array);
         put(array + 4, int32_t{1});
         put(array + 16, elements);
@@ -111,6 +120,66 @@ struct HotspotImage : FakePages {
         put(queue + 28, static_cast<int32_t>(interpreter_size));
         put_code();
         put_methods();
+    }
+
+    // What the versions after 17 have otherwise, by their sources.
+    void take_fields_of_version() {
+        if (version >= 21)
+            replace("ConstMethod", "_flags", {{"ConstMethod", "_flags._flags", "u4", false, 28}});
+        if (version >= 23) {
+            replace("CodeBlob", "_header_size", {{"CodeBlob", "_header_size", "u2", false, 14}});
+            replace("CodeBlob", "_frame_complete_offset",
+                    {{"CodeBlob", "_frame_complete_offset", "int16_t", false, 18}});
+            replace("CodeBlob", "_code_begin",
+                    {{"CodeBlob", "_code_offset", "int", false, 24},
+                     {"CodeBlob", "_data_offset", "int", false, 28}});
+            replace("CompiledMethod", "_method", {{"nmethod", "_method", "Method*", false, 104}});
+            replace("CompiledMethod", "_scopes_data_begin",
+                    {{"nmethod", "_immutable_data", "address", false, 112},
+                     {"nmethod", "_immutable_data_size", "int", false, 288}});
+            replace("CompiledMethod", "_deopt_handler_begin",
+                    {{"nmethod", "_deopt_handler_offset", "int", false, 120}});
+            replace("CompiledMethod", "_deopt_mh_handler_begin",
+                    {{"nmethod", "_deopt_mh_handler_offset", "int", false, 124}});
+            replace("nmethod", "_metadata_offset",
+                    {{"nmethod", "_metadata_offset", "u2", false, 262}});
+            replace("nmethod", "_dependencies_offset",
+                    {{"nmethod", "_scopes_data_offset", "int", false, 272}});
+        }
+        if (version >= 25) {
+            replace("nmethod", "_metadata_offset",
+                    {{"CodeBlob", "_mutable_data", "address", false, 32}});
+            replace("CodeBlob", "_data_offset",
+                    {{"CodeBlob", "_relocation_size", "int", false, 40}});
+        }
+        if (version >= 26) {
+            replace("nmethod", "_deopt_handler_offset",
+                    {{"nmethod", "_deopt_handler_entry_offset", "int", false, 120}});
+            replace("nmethod", "_deopt_mh_handler_offset", {});
+        }
+    }
+    void replace(std::string_view type, std::string_view name, const std::vector<Field>& by) {
+        for (auto field = fields.begin(); field != fields.end(); ++field)
+            if (field->type == type && field->name == name) {
+                fields.insert(fields.erase(field), by.begin(), by.end());
+                return;
+            }
+    }
+
+    // Where the tables of the compiled code are.
+    uint64_t places_begin() const { return version < 23 ? blob + pcs : immutable + immutable_pcs; }
+    uint64_t scopes_begin() const {
+        return version < 23 ? blob + scopes : immutable + immutable_pcs_end;
+    }
+    uint64_t methods_begin() const {
+        return version < 23   ? blob + metadata
+               : version < 25 ? blob + data + metadata_in_data
+                              : mutable_data + relocations;
+    }
+    // Compressed numbers are given as JDK 17 has them.
+    void put_numbers(uint64_t at, const std::vector<uint8_t>& numbers) {
+        for (const uint8_t number : numbers)
+            put(at++, static_cast<uint8_t>(number + (version >= 20 ? 1 : 0)));
     }
 
     void put_tables() {
@@ -151,37 +220,57 @@ struct HotspotImage : FakePages {
     void put_code() {
         put(block + 9, uint8_t{1});
         put(blob + 8, blob_size);
-        put(blob + 12, uint32_t{352});
-        put(blob + 24, code);
+        if (version < 23) {
+            put(blob + 12, uint32_t{352});
+            put(blob + 24, code);
+            put(blob + 112, blob + scopes);
+            put(blob + 260, metadata);
+            put(blob + 268, pcs);
+            put(blob + 272, pcs_end);
+        } else {
+            put(blob + 14, uint16_t{352});
+            put(blob + 24, static_cast<uint32_t>(code - blob));
+            put(blob + 112, immutable);
+            put(blob + 288, immutable_size);
+            put(blob + 268, immutable_pcs);
+            put(blob + 272, immutable_pcs_end);
+        }
+        if (version >= 23 && version < 25) {
+            put(blob + 28, data);
+            put(blob + 262, static_cast<uint16_t>(metadata_in_data));
+        }
+        if (version >= 25) {
+            put(blob + 32, mutable_data);
+            put(blob + 40, relocations);
+        }
         put(blob + 80, kind);
         put(blob + 104, outer);
-        put(blob + 112, blob + scopes);
-        put(blob + 260, metadata);
-        put(blob + 268, pcs);
-        put(blob + 272, pcs_end);
         put(blob + 300, compile_id);
         put(blob + blob_size - 1, uint8_t{0});
         put_text(kind, "nmethod");
-        put(blob + metadata, outer);
-        put(blob + metadata + 8, inner);
+        put(methods_begin(), outer);
+        put(methods_begin() + 8, inner);
         // At 1: outer, bytecode 7. At 8: inner, bytecode 2, in the one at 1.
-        put_bytes(blob + scopes + 1, "\0\1\10", 3);
-        put_bytes(blob + scopes + 8, "\1\2\3", 3);
+        put_numbers(scopes_begin() + 1, {0, 1, 8});
+        put_numbers(scopes_begin() + 8, {1, 2, 3});
         put_place(0, 0x20, 8);
         put_place(1, 0x40, 1);
         put_place(2, 0x1000, 0);
     }
     void put_place(uint32_t index, int32_t place, int32_t scope) {
-        put(blob + pcs + index * 16 + 4, place);
-        put(blob + pcs + index * 16 + 8, scope);
+        put(places_begin() + index * 16 + 4, place);
+        put(places_begin() + index * 16 + 8, scope);
     }
 
     void put_methods() {
         put(outer + 16, outer_const);
         put(inner + 16, inner_const);
         // Lines: from bytecode 0 on 10, from 5 on 12; and 100, at 2 99, from 3 on 104.
-        put_const(outer_const, 1, {0xff, 0, 20, 0x2a, 0});
-        put_const(inner_const, 2, {0xff, 0, 0xc8, 0, 0xff, 4, 1, 0x0d, 0});
+        const uint8_t more = version >= 20 ? 1 : 0; // in each byte of a compressed number
+        const auto number = [more](uint8_t byte) { return static_cast<uint8_t>(byte + more); };
+        put_const(outer_const, 1, {0xff, number(0), number(20), 0x2a, 0});
+        put_const(inner_const, 2,
+                  {0xff, number(0), number(0xc8), number(0), 0xff, number(4), number(1), 0x0d, 0});
         put(pool + 32, klass);
         put(pool + 60, int32_t{4});
         put(klass + 40, symbol(0, "org/shop/Till"));
@@ -195,7 +284,7 @@ struct HotspotImage : FakePages {
     void put_const(uint64_t at, uint16_t name, const std::vector<uint8_t>& lines) {
         put(at + 8, pool);
         put(at + 24, int32_t{12}); // words
-        put(at + 30, uint16_t{1});
+        put(at + (version < 21 ? 30 : 28), uint16_t{1});
         put(at + 32, uint16_t{20});
         put(at + 34, name);
         put_bytes(at + 48 + 20, lines.data(), lines.size());

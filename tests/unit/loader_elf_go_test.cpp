@@ -143,6 +143,22 @@ TEST_P(GoTables, AreRead) {
     EXPECT_EQ(rows[1].depth, 40);
 }
 
+// Before Go 1.17 by its name alone.
+TEST_P(GoTables, SayWhatGoroutinesBeginWith) {
+    Version version = GetParam();
+    version.flags = 0;
+    SectionBytes bytes = table_of(version, 0x401000);
+    const std::string_view before = "main.f", name = "runtime.goexit";
+    const auto at = std::ranges::search(bytes.bytes(), std::as_bytes(std::span(before)));
+    ASSERT_FALSE(at.empty());
+    std::ranges::copy(std::as_bytes(std::span(name)), at.begin());
+    const auto table = GoTable::read(bytes, 0);
+    ASSERT_TRUE(table);
+    ASSERT_EQ(table->functions().size(), 1u);
+    EXPECT_EQ(table->functions()[0].name, name);
+    EXPECT_TRUE(table->functions()[0].outermost);
+}
+
 TEST_P(GoTables, ThatAreBrokenSayLess) {
     const SectionBytes whole = table_of(GetParam(), 0x401000);
     const Bytes bytes = whole;

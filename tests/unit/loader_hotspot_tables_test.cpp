@@ -10,13 +10,25 @@
 
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
+#include <array>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace auger {
 namespace {
 
 using test::HotspotImage;
+
+// The first that have other fields than those before.
+constexpr std::array versions = {17, 21, 23, 25, 26};
+
+// Where it is, and of how many bits.
+std::pair<int, int> number_of(const wire_hotspot_number& number) {
+    return {number.at, number.bits};
+}
 
 TEST(HotspotTables, SayWhereThingsAre) {
     HotspotImage image;
@@ -34,8 +46,11 @@ TEST(HotspotTables, SayWhereThingsAre) {
     EXPECT_EQ(walk.block_used, 9u);
     EXPECT_EQ(walk.block_name, 16u + 80);
     EXPECT_EQ(walk.block_method, 16u + 104);
-    EXPECT_EQ(walk.block_deopt_handler, 16u + 120);
-    EXPECT_EQ(walk.block_deopt_mh_handler, 16u + 128);
+    EXPECT_EQ(number_of(walk.block_header_size), (std::pair{16 + 12, 32}));
+    EXPECT_EQ(number_of(walk.block_frame_complete), (std::pair{16 + 16, 32}));
+    EXPECT_EQ(number_of(walk.block_code), (std::pair{16 + 24, 64}));
+    EXPECT_EQ(number_of(walk.block_deopt_handler), (std::pair{16 + 120, 64}));
+    EXPECT_EQ(number_of(walk.block_deopt_mh_handler), (std::pair{16 + 128, 64}));
     EXPECT_EQ(walk.block_compile_id, 16u + 300);
     EXPECT_EQ(walk.block_original_pc, 16u + 296);
     EXPECT_EQ(walk.block_pcs, 16u + 268);
@@ -43,8 +58,29 @@ TEST(HotspotTables, SayWhereThingsAre) {
     EXPECT_EQ(walk.nmethod_header_size, 352u);
     EXPECT_EQ(walk.method_const, 16u);
     EXPECT_EQ(walk.const_bytecode, 48u);
-    EXPECT_EQ(layout->values[HotspotField::major_version], HotspotImage::version);
+    EXPECT_EQ(layout->values[HotspotField::major_version], HotspotImage::version_at);
+    EXPECT_EQ(layout->values.version, 17);
     EXPECT_EQ(layout->values[HotspotField::symbol_body], 6u);
+}
+
+TEST(HotspotTables, OfLaterVersionsHaveSmallerNumbers) {
+    for (const int32_t version : {23, 24, 25, 26, 27}) {
+        HotspotImage image(version);
+        const auto layout = image.layout();
+        ASSERT_TRUE(layout.ok()) << version << ": " << layout.error().message();
+        const wire_hotspot& walk = layout->walk;
+        EXPECT_EQ(layout->values.version, version);
+        EXPECT_EQ(number_of(walk.block_header_size), (std::pair{16 + 14, 16}));
+        EXPECT_EQ(number_of(walk.block_frame_complete), (std::pair{16 + 18, 16}));
+        EXPECT_EQ(number_of(walk.block_code), (std::pair{16 + 24, 32}));
+        EXPECT_EQ(number_of(walk.block_deopt_handler), (std::pair{16 + 120, 32}));
+        // Where there is one address for all callees, it is that.
+        EXPECT_EQ(number_of(walk.block_deopt_mh_handler),
+                  (std::pair{16 + (version <= 25 ? 124 : 120), 32}));
+        EXPECT_EQ(walk.block_method, 16u + 104);
+        EXPECT_EQ(walk.block_pcs, 16u + 268);
+        EXPECT_EQ(walk.block_pcs_end, 16u + 272);
+    }
 }
 
 std::string problem_of(HotspotImage& image) {
@@ -55,43 +91,76 @@ std::string problem_of(HotspotImage& image) {
                                                            : "not yet: " + layout.error().cause;
 }
 
-TEST(HotspotTables, WithoutOneOfThemAreNoneThatAreKnown) {
-    // While the dynamic linker is at work on them that is no news.
-    const std::string unknown = "not yet: its structures are not those of 17";
-    const size_t fields = HotspotImage().fields.size() - 1, sizes = HotspotImage().sizes.size() - 1;
-    EXPECT_EQ(fields, static_cast<size_t>(HotspotField::count_));
+// While the dynamic linker is at work on them that is no news.
+std::string not_those_of(int32_t version) {
+    return fmt::format("not yet: its structures are not those of {}", version);
+}
+const std::string no_version = "not yet: it does not say its version";
+
+void expect_all_are_needed(int32_t version) {
+    const size_t fields = HotspotImage(version).fields.size() - 1;
+    const size_t sizes = HotspotImage(version).sizes.size() - 1;
     EXPECT_EQ(sizes, static_cast<size_t>(HotspotType::count_));
     for (size_t i = 0; i < fields; i++) {
-        HotspotImage image;
+        HotspotImage image(version);
         const HotspotImage::Field field = image.fields[i];
+        const std::string unknown =
+            field.name == "_vm_major_version" ? no_version : not_those_of(version);
+        const std::string which = fmt::format("{} of {}", field.name, version);
         image.fields[i].name += 'x';
         image.put_tables();
-        EXPECT_EQ(problem_of(image), unknown) << field.name;
+        EXPECT_EQ(problem_of(image), unknown) << which;
         image.fields[i] = field;
         image.fields[i].of += '*';
         image.put_tables();
-        EXPECT_EQ(problem_of(image), unknown) << field.name;
+        EXPECT_EQ(problem_of(image), unknown) << which;
         image.fields[i] = field;
         image.fields[i].is_static = !field.is_static;
         image.put_tables();
-        EXPECT_EQ(problem_of(image), unknown) << field.name;
+        EXPECT_EQ(problem_of(image), unknown) << which;
         image.fields[i] = field;
         image.put_tables();
-        EXPECT_EQ(problem_of(image), "known") << field.name;
+        EXPECT_EQ(problem_of(image), "known") << which;
     }
     for (size_t i = 0; i < sizes; i++) {
-        HotspotImage image;
+        HotspotImage image(version);
         image.sizes[i].name += 'x';
         image.put_tables();
-        EXPECT_EQ(problem_of(image), unknown) << i;
+        EXPECT_EQ(problem_of(image), not_those_of(version)) << i;
+    }
+}
+
+TEST(HotspotTables, WithoutOneOfThemAreNoneThatAreKnown) {
+    for (const int32_t version : versions)
+        expect_all_are_needed(version);
+}
+
+// What a version is said to be has to have its fields, not another one's.
+TEST(HotspotTables, OfOneVersionAreNotAnothers) {
+    for (const auto& [real, said] : {std::pair{17, 23},
+                                     {20, 21},
+                                     {22, 23},
+                                     {23, 22},
+                                     {24, 25},
+                                     {25, 24},
+                                     {25, 26},
+                                     {26, 25},
+                                     {27, 17}}) {
+        HotspotImage image(real);
+        image.put(HotspotImage::version_at, int32_t{said});
+        EXPECT_EQ(problem_of(image), not_those_of(said)) << real;
     }
 }
 
 TEST(HotspotTables, OfOtherVersionsAreSaid) {
-    HotspotImage image;
-    image.put(HotspotImage::version, int32_t{25});
-    EXPECT_EQ(problem_of(image), "show Java's methods of HotSpot 25: auger knows the structures of "
-                                 "17 (generated code is shown by its addresses instead)");
+    for (const int32_t version : {16, 28, 1 << 30}) {
+        HotspotImage image;
+        image.put(HotspotImage::version_at, version);
+        EXPECT_EQ(problem_of(image),
+                  fmt::format("show Java's methods of HotSpot {}: auger knows the structures of 17 "
+                              "to 27 (generated code is shown by its addresses instead)",
+                              version));
+    }
 }
 
 // It is said when nothing else is where it was, too.
@@ -99,12 +168,17 @@ TEST(HotspotTables, OfOtherVersionsHaveOtherFields) {
     HotspotImage image;
     image.fields.resize(1);
     image.put_tables();
-    for (const int32_t not_said : {17, 0, -1}) {
-        image.put(HotspotImage::version, not_said);
-        EXPECT_EQ(problem_of(image), "not yet: its structures are not those of 17") << not_said;
+    EXPECT_EQ(problem_of(image), not_those_of(17));
+    for (const int32_t not_said : {0, -1}) {
+        image.put(HotspotImage::version_at, not_said);
+        EXPECT_EQ(problem_of(image), no_version) << not_said;
     }
-    image.put(HotspotImage::version, int32_t{25});
-    EXPECT_NE(problem_of(image).find("of HotSpot 25"), std::string::npos);
+    image.put(HotspotImage::version_at, int32_t{28});
+    EXPECT_NE(problem_of(image).find("of HotSpot 28"), std::string::npos);
+    // It is nowhere.
+    image.fields[0].value = 0x666000;
+    image.put_tables();
+    EXPECT_EQ(problem_of(image), no_version);
 }
 
 TEST(HotspotTables, AreWaitedForWhileItStarts) {
@@ -151,19 +225,21 @@ TEST(HotspotTables, AreBounded) {
     const std::string cannot =
         "show Java's methods of a HotSpot: where it says that its structures "
         "are, they cannot be";
-    for (size_t i = 0; i + 1 < HotspotImage().fields.size(); i++) {
-        HotspotImage image;
-        if (image.fields[i].is_static)
-            continue;
-        for (const uint64_t value : {uint64_t{4097}, uint64_t{1} << 20}) {
-            image.fields[i].value = value;
+    for (const int32_t version : versions)
+        for (size_t i = 0; i + 1 < HotspotImage(version).fields.size(); i++) {
+            HotspotImage image(version);
+            if (image.fields[i].is_static)
+                continue;
+            for (const uint64_t value : {uint64_t{4097}, uint64_t{1} << 20}) {
+                image.fields[i].value = value;
+                image.put_tables();
+                EXPECT_EQ(problem_of(image).substr(0, cannot.size()), cannot)
+                    << image.fields[i].name;
+            }
+            image.fields[i].value = (1 << 20) + 1;
             image.put_tables();
-            EXPECT_EQ(problem_of(image).substr(0, cannot.size()), cannot) << image.fields[i].name;
+            EXPECT_NE(problem_of(image), "known") << image.fields[i].name;
         }
-        image.fields[i].value = (1 << 20) + 1;
-        image.put_tables();
-        EXPECT_NE(problem_of(image), "known") << image.fields[i].name;
-    }
     // What a walk reads at once, and none of it across two words.
     for (const uint64_t value : {uint64_t{WIRE_HOTSPOT_BLOCK_BYTES - 16 - 3}, uint64_t{302}}) {
         HotspotImage image;

@@ -41,7 +41,7 @@ std::string text_of(const HotspotFrameAnswer& answer) {
 TEST(HotspotNumbers, OfOneToFiveBytes) {
     const auto number = [](std::initializer_list<unsigned> bytes) {
         const auto content = bytes_of(bytes);
-        return HotspotNumbers(content).number();
+        return HotspotNumbers(content, false).number();
     };
     EXPECT_EQ(number({0}), 0u);
     EXPECT_EQ(number({191, 7}), 191u);
@@ -51,13 +51,32 @@ TEST(HotspotNumbers, OfOneToFiveBytes) {
     EXPECT_EQ(number({255, 255, 255, 255, 255, 9}),
               255u + (255u << 6) + (255u << 12) + (255u << 18) + (255u << 24));
     const auto two = bytes_of({3, 4, 5});
-    HotspotNumbers numbers(two);
+    HotspotNumbers numbers(two, false);
     EXPECT_EQ(numbers.signed_number(), -2);
     EXPECT_EQ(numbers.signed_number(), 2);
     EXPECT_EQ(numbers.byte(), 5u);
     EXPECT_FALSE(numbers.failed());
     EXPECT_EQ(numbers.number(), 0u);
     EXPECT_TRUE(numbers.failed());
+}
+
+TEST(HotspotNumbers, SinceJdk20HaveNoZero) {
+    const auto number = [](std::initializer_list<unsigned> bytes) {
+        const auto content = bytes_of(bytes);
+        return HotspotNumbers(content, true).number();
+    };
+    EXPECT_EQ(number({1}), 0u);
+    EXPECT_EQ(number({191, 7}), 190u);
+    EXPECT_EQ(number({192, 1}), 191u);
+    EXPECT_EQ(number({255, 2}), 254u + 64);
+    EXPECT_EQ(number({255, 255, 255, 255, 255, 9}),
+              254u + (254u << 6) + (254u << 12) + (254u << 18) + (254u << 24));
+    // None is anywhere in one, nor is a number read on behind it.
+    for (const auto& zero : {bytes_of({0, 5}), bytes_of({200, 0, 5}), bytes_of({200, 200, 0, 5})}) {
+        HotspotNumbers numbers(zero, true);
+        EXPECT_EQ(numbers.number(), 0u);
+        EXPECT_TRUE(numbers.failed());
+    }
 }
 
 TEST(HotspotLines, AreTheNearestBefore) {
@@ -72,17 +91,47 @@ TEST(HotspotLines, AreTheNearestBefore) {
                                          {39, 13},
                                          {40, 100},
                                          {65535, 100}})
-        EXPECT_EQ(hotspot_line(table, static_cast<uint32_t>(bytecode)), static_cast<uint32_t>(line))
+        EXPECT_EQ(hotspot_line(table, static_cast<uint32_t>(bytecode), false),
+                  static_cast<uint32_t>(line))
             << bytecode;
-    EXPECT_EQ(hotspot_line({}, 0), 0u);
-    EXPECT_EQ(hotspot_line(bytes_of({0x2a, 0}), 4), 0u); // nothing before it
+    EXPECT_EQ(hotspot_line({}, 0, false), 0u);
+    EXPECT_EQ(hotspot_line(bytes_of({0x2a, 0}), 4, false), 0u); // nothing before it
+}
+
+// A method with lines far from each other: its table as HotSpot 17, 21 and 25 had it in memory, and
+// what javap said of its file ("line 13000: 19").
+TEST(HotspotLines, AreJavaps) {
+    const auto of_17 =
+        bytes_of({0x04, 0x25, 0xff, 0x10, 0x16, 0xff, 0x04, 0xf8, 0x08, 0xff, 0x0a, 0xf0, 0xc6,
+                  0x03, 0xff, 0xdc, 0x0a, 0xef, 0xc6, 0x03, 0xff, 0x0c, 0xf2, 0xc6, 0x03, 0x00});
+    const auto of_21_and_25 =
+        bytes_of({0x04, 0x25, 0xff, 0x11, 0x17, 0xff, 0x05, 0xf9, 0x09, 0xff, 0x0b, 0xf1, 0xc7,
+                  0x04, 0xff, 0xdd, 0x0b, 0xf0, 0xc7, 0x04, 0xff, 0x0d, 0xf3, 0xc7, 0x04, 0x00});
+    for (const auto& [bytecode, line] : {std::pair{0, 4},
+                                         {4, 9},
+                                         {11, 9},
+                                         {12, 20},
+                                         {14, 400},
+                                         {19, 13000},
+                                         {448, 13000},
+                                         {449, 400},
+                                         {455, 13001},
+                                         {466, 13001}}) {
+        const auto at = static_cast<uint32_t>(bytecode), expected = static_cast<uint32_t>(line);
+        EXPECT_EQ(hotspot_line(of_17, at, false), expected) << bytecode;
+        EXPECT_EQ(hotspot_line(of_21_and_25, at, true), expected) << bytecode;
+    }
 }
 
 TEST(HotspotLines, HostileTables) {
-    EXPECT_EQ(hotspot_line(std::vector(1000, std::byte{0xff}), 0), 0u);
-    EXPECT_EQ(hotspot_line(bytes_of({0x01, 0xff}), 9), 1u);    // cut
-    EXPECT_EQ(hotspot_line(bytes_of({0xff, 0, 1, 0}), 9), 0u); // line -1
-    EXPECT_EQ(hotspot_line(std::vector(1 << 16, std::byte{0x07}), 9), 7u << 16);
+    for (const bool without_zero : {false, true}) {
+        EXPECT_EQ(hotspot_line(std::vector(1000, std::byte{0xff}), 0, without_zero), 0u);
+        EXPECT_EQ(hotspot_line(bytes_of({0x01, 0xff}), 9, without_zero), 1u);    // cut
+        EXPECT_EQ(hotspot_line(bytes_of({0xff, 0, 1, 0}), 9, without_zero), 0u); // line -1
+        EXPECT_EQ(hotspot_line(std::vector(1 << 16, std::byte{0x07}), 9, without_zero), 7u << 16);
+    }
+    // What was known before a zero is.
+    EXPECT_EQ(hotspot_line(bytes_of({0x2a, 0xff, 0, 9, 0x01}), 9, true), 2u);
 }
 
 class HotspotCode : public testing::Test {
@@ -281,6 +330,90 @@ TEST_F(HotspotCode, MethodsWithoutLines) {
     image.put(HotspotImage::outer_const + 24, int32_t{-1});
     EXPECT_EQ(text(0x40), "org.shop.Till.pay org/shop/Till.java:0");
 }
+
+// Where later versions have what tells of compiled code, and how they write it.
+class HotspotVersions : public testing::TestWithParam<int32_t> {
+  protected:
+    HotspotImage image{GetParam()};
+    const HotspotLayout layout = *image.layout();
+
+    std::string text(uint64_t instruction) {
+        const uint64_t offset = HotspotImage::code + instruction - HotspotImage::blob;
+        const uint32_t cookie =
+            wire_hotspot_code_cookie(HotspotImage::kind, HotspotImage::outer,
+                                     HotspotImage::blob_size, HotspotImage::compile_id);
+        return text_of(read_hotspot_code(image.reader(), layout.values, layout.walk,
+                                         HotspotImage::blob, offset << 32 | cookie));
+    }
+};
+
+TEST_P(HotspotVersions, TellInlinedMethodsAndLines) {
+    EXPECT_EQ(text(0), whole);
+    EXPECT_EQ(text(0x20), whole);
+    EXPECT_EQ(text(0x40), "org.shop.Till.pay org/shop/Till.java:12");
+    EXPECT_EQ(text(0x41), "org.shop.Till.pay org/shop/Till.java:0");
+    // It calls a native function.
+    image.put(HotspotImage::blob + 272,
+              layout.values.has_immutable_data() ? HotspotImage::immutable_pcs : HotspotImage::pcs);
+    EXPECT_EQ(text(0), "org.shop.Till.pay org/shop/Till.java:0");
+}
+
+TEST_P(HotspotVersions, TellStubsByTheirHeader) {
+    if (layout.values.has_immutable_data())
+        image.put(HotspotImage::blob + 14, uint16_t{64});
+    else
+        image.put(HotspotImage::blob + 12, uint32_t{64});
+    const uint32_t cookie =
+        wire_hotspot_code_cookie(HotspotImage::kind, 0, HotspotImage::blob_size, 0);
+    EXPECT_EQ(text_of(read_hotspot_code(image.reader(), layout.values, layout.walk,
+                                        HotspotImage::blob, cookie)),
+              "[stub: nmethod] :0");
+}
+
+TEST_P(HotspotVersions, HostileScopesAreNotFollowed) {
+    // A scope in itself, in a later one, in none that there is; one without a method.
+    for (const auto& numbers : {std::vector<uint8_t>{8, 2, 3}, {9, 2, 3}, {190, 2, 3}, {1, 0, 3}}) {
+        image.put_numbers(image.scopes_begin() + 8, numbers);
+        EXPECT_EQ(text(0), "(unreadable)");
+    }
+    image.put_numbers(image.scopes_begin() + 8, {1, 2, 3});
+    EXPECT_EQ(text(0), whole);
+    image.put_place(0, 0x20, 0x1000); // behind them all
+    EXPECT_EQ(text(0), "(unreadable)");
+    image.put_place(0, 0x20, 8);
+    // Methods that are none.
+    image.put(image.methods_begin() + 8, uint64_t{0x666000});
+    EXPECT_EQ(text(0), "(unreadable)");
+}
+
+class HotspotDataOnTheHeap : public HotspotVersions {};
+
+TEST_P(HotspotDataOnTheHeap, IsNotFollowedAnywhere) {
+    const auto pages = image.pages;
+    const auto expect_unreadable = [&](uint64_t at, auto value) {
+        image.put(HotspotImage::blob + at, value);
+        EXPECT_EQ(text(0), "(unreadable)") << at << ' ' << value;
+        image.pages = pages;
+    };
+    for (const uint64_t address : {uint64_t{0x666000}, UINT64_MAX, UINT64_MAX - 0x90, uint64_t{0}})
+        expect_unreadable(112, address);
+    // Where the scopes end: before they begin, or further away than they can be.
+    expect_unreadable(288, HotspotImage::immutable_pcs_end - 1);
+    expect_unreadable(288, uint32_t{0x80000000});
+    // More places than any method has.
+    expect_unreadable(272, HotspotImage::immutable_pcs + (1u << 20) + 16);
+    if (layout.values.has_mutable_data()) {
+        expect_unreadable(32, uint64_t{0x666000});
+        expect_unreadable(32, UINT64_MAX - 7);
+    } else {
+        expect_unreadable(28, uint32_t{0xfffff000});
+    }
+    EXPECT_EQ(text(0), whole);
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, HotspotVersions,
+                         testing::Values(17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27));
+INSTANTIATE_TEST_SUITE_P(Each, HotspotDataOnTheHeap, testing::Values(23, 24, 25, 26, 27));
 
 TEST_F(HotspotCode, OfTheInterpreterIsAMethodAndABytecode) {
     const auto cookie =

@@ -17,9 +17,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <cstring>
 #include <ctime>
+#include <span>
 #include <thread>
 
 namespace auger {
@@ -56,6 +58,25 @@ TEST_F(Words, AreReadUpwardsDownwardsAndAnywhere) {
     uint64_t crossing;
     std::memcpy(&crossing, reinterpret_cast<char*>(memory_) + page - 3, sizeof(crossing));
     EXPECT_EQ(memory.word(at(page - 3)), crossing);
+}
+
+TEST_F(Words, OfSeveralRangesAreReadTogetherOrNotAtAll) {
+    uint64_t first = 0, last = 0;
+    std::array<uint64_t, 3> inner = {};
+    const auto bytes = [](auto& of) { return std::as_writable_bytes(std::span(&of, 1)); };
+    const auto read = [&](uint64_t inner_at) {
+        const MemoryRange ranges[] = {{at(16), bytes(first)},
+                                      {inner_at, std::as_writable_bytes(std::span(inner))},
+                                      {at(8), bytes(last)}};
+        return read_process_memory(getpid(), ranges);
+    };
+    EXPECT_EQ(read(at(page - 8)), MemoryRead::whole);
+    EXPECT_EQ(first, 2u);
+    EXPECT_EQ(inner, (std::array<uint64_t, 3>{511, 512, 513}));
+    EXPECT_EQ(last, 1u);
+    first = 0;
+    EXPECT_EQ(read(at(2 * page - 8)), MemoryRead::unreadable);
+    EXPECT_EQ(first, 0u);
 }
 
 TEST_F(Words, EndWhereMemoryCannotBeRead) {

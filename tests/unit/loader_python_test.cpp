@@ -72,6 +72,44 @@ TEST(PythonLayout, IsToldByTablesAndFrom313OnByTheFile) {
     EXPECT_EQ(told->objects.text_wide, 56u);
 }
 
+// What coroutines that wait are followed by. Where that cannot be, frames have names all the same.
+TEST(PythonLayout, KnowsAwaitsUpTo314) {
+    for (const uint32_t version : {0x030b02f0u, 0x030c01f0u}) {
+        const auto layout = python_layout(version, {});
+        ASSERT_TRUE(layout.ok());
+        EXPECT_EQ(layout->awaits.known, 1u);
+        EXPECT_EQ(layout->awaits.has_asyncio, 1u);
+        EXPECT_EQ(layout->awaits.has_await_state, 0u);
+    }
+    Offsets offsets(0x030e06f0);
+    const std::map<size_t, uint64_t> of_314 = {{12, 7688}, {35, 80}, {37, 64}, {57, 32}, {86, 67}};
+    for (const auto& [index, value] : of_314)
+        offsets[index] = value;
+    const auto told = python_layout(0x030e06f0, offsets.bytes());
+    ASSERT_TRUE(told.ok());
+    EXPECT_EQ(told->awaits.known, 1u);
+    EXPECT_EQ(told->awaits.interpreter_modules, 7688u);
+    EXPECT_EQ(told->awaits.frame_locals, 80u);
+    EXPECT_EQ(told->awaits.frame_stack, 64u);
+    EXPECT_EQ(told->awaits.stack_is_address, 1u);
+    EXPECT_EQ(told->awaits.tuple_items, 32u);
+    EXPECT_EQ(told->awaits.generator_state, 67u);
+    EXPECT_EQ(told->awaits.has_asyncio, 0u); // the file of _asyncio says it
+    for (const auto& [index, value] : of_314) {
+        offsets[index] = UINT64_MAX;
+        const auto other = python_layout(0x030e06f0, offsets.bytes());
+        ASSERT_TRUE(other.ok()) << index;
+        EXPECT_EQ(other->awaits.known, 0u) << index;
+        EXPECT_EQ(other->frames.interpreter_next, 7272u);
+        offsets[index] = value;
+    }
+    Offsets next(0x030f00f0);
+    const auto later = python_layout(0x030f00f0, next.bytes());
+    if (later.ok()) {
+        EXPECT_EQ(later->awaits.known, 0u);
+    }
+}
+
 TEST(PythonLayout, SaysWhatItDoesNotKnow) {
     const auto message = [](uint32_t version, std::span<const std::byte> bytes) {
         const auto layout = python_layout(version, bytes);

@@ -2,25 +2,13 @@
 // A real CPython's functions, lines and frames, read from outside, and what it says of them itself.
 // Debian's is asked; another one: AUGER_PYTHON=/path/to/python3.14 unit_loader
 // --gtest_filter='PythonTruth.*', which may be a script that starts it.
-#include "loader/process/proc_maps.h"
-#include "loader/reader/elf/elf_file.h"
-#include "loader/reader/runtimes/read_python.h"
 #include "loader/runtimes/python/code_reader.h"
-#include "loader/runtimes/python/layout.h"
 #include "loader/runtimes/python/line_table.h"
+#include "tests/unit/python_process.h"
 
-#include <gtest/gtest.h>
-
-#include <sys/uio.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <csignal>
-#include <cstdlib>
-#include <cstring>
-#include <fstream>
 #include <sstream>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace auger {
@@ -50,47 +38,11 @@ std::string text_of(const std::string& hex) {
     return text;
 }
 
-class PythonTruth : public testing::Test {
+class PythonTruth : public test::PythonProcess {
   protected:
     void SetUp() override {
-        const char* const other = std::getenv("AUGER_PYTHON");
-        const char* const python = other ? other : "/usr/bin/python3";
-        if (access(python, X_OK) != 0)
-            GTEST_SKIP() << python << " is not installed";
-        int in[2], out[2];
-        ASSERT_EQ(pipe(in), 0);
-        ASSERT_EQ(pipe(out), 0);
-        pid_ = fork();
-        if (pid_ == 0) {
-            dup2(in[0], 0);
-            dup2(out[1], 1);
-            for (const int fd : {in[0], in[1], out[0], out[1]})
-                close(fd);
-            setenv("PYTHONIOENCODING", "utf-8", 1);
-            execl(python, python, "-S", AUGER_SOURCE_DIR "/tests/unit/fixtures/python_truth.py",
-                  nullptr);
-            _exit(127);
-        }
-        close(in[0]);
-        close(out[1]);
-        input_ = UniqueFd(in[1]);
-        FILE* const said = fdopen(out[0], "r");
-        char* line = nullptr;
-        size_t room = 0;
-        bool ready = false;
-        while (!ready && getline(&line, &room, said) > 0)
-            ready = understand(line);
-        free(line);
-        fclose(said);
-        ASSERT_TRUE(ready);
-        find_runtime();
-    }
-    void TearDown() override {
-        input_ = UniqueFd();
-        if (pid_ > 0) {
-            kill(pid_, SIGKILL);
-            waitpid(pid_, nullptr, 0);
-        }
+        start("tests/unit/fixtures/python_truth.py",
+              [this](const std::string& line) { return understand(line); });
     }
 
     bool understand(const std::string& line) {
@@ -120,62 +72,18 @@ class PythonTruth : public testing::Test {
         return kind == "ready";
     }
 
-    void find_runtime() {
-        const auto maps = read_maps(pid_);
-        ASSERT_TRUE(maps.ok());
-        for (const Mapping& mapping : *maps) {
-            if (mapping.inode == 0 || !mapping.executable || runtime_)
-                continue;
-            auto fd = open_mapped_file(pid_, mapping);
-            if (!fd.ok())
-                continue;
-            const auto file = ElfFile::open(std::move(*fd), mapping.path);
-            const auto python = file.ok() ? read_python(**file) : std::nullopt;
-            if (!python)
-                continue;
-            const auto linked = (*file)->address_of_offset(mapping.offset);
-            ASSERT_TRUE(linked);
-            runtime_ = python->runtime + mapping.start - *linked;
-            const auto layout = python_layout(python->hex_version, python->debug_offsets);
-            ASSERT_TRUE(layout.ok()) << layout.error().message();
-            layout_ = *layout;
-        }
-        ASSERT_TRUE(runtime_);
-    }
-
-    MemoryRead read(uint64_t address, void* bytes, size_t size) const {
-        // Not read_process_memory(), which waits for so long only: a busy machine is no hostile
-        // owner.
-        const iovec here{bytes, size}, there{reinterpret_cast<void*>(address), size};
-        return process_vm_readv(pid_, &here, 1, &there, 1, 0) == static_cast<ssize_t>(size)
-                   ? MemoryRead::whole
-                   : MemoryRead::unreadable;
-    }
-    template <typename Number>
-    Number number(uint64_t address) const {
-        Number number{};
-        EXPECT_EQ(read(address, &number, sizeof number), MemoryRead::whole);
-        return number;
-    }
-    uint64_t word(uint64_t address) const { return number<uint64_t>(address); }
-
     std::variant<PythonCode, PythonCodeProblem> code(uint64_t address) const {
         const wire_python_layout& at = layout_.frames;
-        return read_python_code(
-            [this](uint64_t from, void* bytes, size_t size) { return read(from, bytes, size); },
-            layout_, address,
-            wire_python_cookie(number<uint32_t>(address + at.code_line),
-                               word(address + at.code_file), word(address + at.code_name)));
+        return read_python_code(reader(), layout_, address,
+                                wire_python_cookie(number<uint32_t>(address + at.code_line),
+                                                   word(address + at.code_file),
+                                                   word(address + at.code_name)));
     }
 
-    pid_t pid_ = -1;
-    UniqueFd input_;
     std::vector<TrueFunction> functions_;
     std::vector<TrueFrame> frames_;
     std::vector<TrueGenerator> generators_;
     uint64_t thread_ = 0;
-    uint64_t runtime_ = 0; // in the process
-    PythonLayout layout_{};
 };
 
 TEST_F(PythonTruth, NamesAndLinesOfAllInstructions) {
@@ -260,10 +168,7 @@ TEST_F(PythonTruth, GeneratorsHoldTheirFrames) {
 
 TEST_F(PythonTruth, ACodeObjectThatIsNotTheOneSampledIsGone) {
     const TrueFunction& function = functions_.front();
-    const auto read_at = [this](uint64_t from, void* bytes, size_t size) {
-        return read(from, bytes, size);
-    };
-    const auto read = read_python_code(read_at, layout_, function.address, 1);
+    const auto read = read_python_code(reader(), layout_, function.address, 1);
     ASSERT_TRUE(std::holds_alternative<PythonCodeProblem>(read));
     EXPECT_EQ(std::get<PythonCodeProblem>(read), PythonCodeProblem::gone);
 }

@@ -4,6 +4,7 @@
 #include "loader/process/safe_open.h"
 #include "loader/reader/dwarf/dwarf_index.h"
 #include "loader/reader/names/demangle.h"
+#include "loader/symbols/dwarf_messages.h"
 #include "loader/symbols/dwarf_reader.h"
 #include "loader/symbols/module_table.h"
 #include "loader/symbols/symbolizer.h"
@@ -60,6 +61,18 @@ class Readers : public testing::Test {
     WorkProgress progress;
     bool died = false;
 };
+
+// By what one says that it holds others are ended.
+TEST(DwarfMessages, NoReaderHoldsMoreThanItMay) {
+    const auto told = [](size_t bytes) {
+        const auto opened =
+            dwarf_messages::opened(dwarf_messages::opened(dwarf_messages::Opened{"", bytes}));
+        return opened ? std::optional(opened->section_bytes) : std::nullopt;
+    };
+    EXPECT_EQ(told(size_t{8} << 30), size_t{8} << 30);
+    EXPECT_EQ(told(size_t{1} << 35), std::nullopt);
+    EXPECT_EQ(told(SIZE_MAX), std::nullopt);
+}
 
 TEST_F(Readers, TheAnswersAreThoseOfTheIndex) {
     const auto reader = open(reader_program(), std::chrono::seconds(60));

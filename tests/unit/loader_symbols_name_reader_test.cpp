@@ -331,7 +331,7 @@ TEST(NameMessages, SayWhatTheyWereTold) {
 
     const elf_messages::Opened opened{"", "00ff", DebugLink{"a.debug", 17}, true, false};
     EXPECT_EQ(elf_messages::opened(elf_messages::opened(opened)), opened);
-    const messages::ReadSymbols symbols{12, messages::ReadSymbols::Dwarf::apart, "abcd"};
+    const messages::ReadSymbols symbols{12, messages::ReadSymbols::Dwarf::apart, true, "abcd"};
     EXPECT_EQ(messages::read_symbols(messages::read_symbols(symbols)), symbols);
     const messages::Refreshed refreshed{true, false, true, 1, 2, 3};
     EXPECT_EQ(messages::refreshed(messages::refreshed(refreshed)), refreshed);

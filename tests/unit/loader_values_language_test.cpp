@@ -62,6 +62,7 @@ TEST(ValuesByPosition, TheTaskThatRuns) {
     const CallProgram program =
         compiled(shows({"task", "*(u32 *)(task + 16)", "(u64)task - arg0"}));
     EXPECT_EQ(program.wire.fetch[0].base, WIRE_BASE_TASK);
+    EXPECT_EQ(program.formats[0].kind, ValueFormat::Kind::task);
     Memory memory;
     memory.put(0x7f0010, uint32_t{42});
     Machine machine = call_with({0x7effff}, memory);
@@ -69,8 +70,16 @@ TEST(ValuesByPosition, TheTaskThatRuns) {
     EXPECT_THAT(format_values(program, machine.run(program.wire), {}),
                 ElementsAre(CallValue{"task", "0x7f0000"}, CallValue{"*(u32 *)(task + 16)", "42"},
                             CallValue{"(u64)task - arg0", "1"}));
+    const auto name_of = [](uint64_t coroutine) {
+        return std::string(coroutine == 0x7f0000 ? "Task-17" : "");
+    };
+    EXPECT_THAT(format_values(program, machine.run(program.wire), {}, name_of).front(),
+                (CallValue{"task", "0x7f0000 (Task-17)"}));
+    machine.task = 0x7f0001;
+    EXPECT_THAT(format_values(program, machine.run(program.wire), {}, name_of).front(),
+                (CallValue{"task", "0x7f0001"}));
     machine.task = 0;
-    EXPECT_THAT(format_values(program, machine.run(program.wire), {}).front(),
+    EXPECT_THAT(format_values(program, machine.run(program.wire), {}, name_of).front(),
                 (CallValue{"task", "null"}));
     machine.task.reset();
     EXPECT_THAT(format_values(program, machine.run(program.wire), {}).front(),

@@ -51,6 +51,12 @@ TEST(SpanCommand, Exchanges) {
     EXPECT_EQ(some.limit_ns, 60'000'000'000u);
     EXPECT_EQ(some.text, "exchanges port 8080 quiet 2s limit 60s");
     EXPECT_EQ(span_of(some.text), some);
+    const SpanDefinition unix_socket = span_of("exchanges unix /run/php/php8.2-fpm.sock");
+    ASSERT_TRUE(unix_socket.exchanges);
+    EXPECT_EQ(unix_socket.exchanges->unix_path, "/run/php/php8.2-fpm.sock");
+    EXPECT_EQ(unix_socket.exchanges->port, 0);
+    EXPECT_EQ(span_of(unix_socket.text).exchanges, unix_socket.exchanges);
+    EXPECT_EQ(span_of("exchanges unix '@a b'").text, "exchanges unix \"@a b\"");
     // A function of that name is a point as any.
     EXPECT_FALSE(span_of("from exchanges to port").exchanges);
 }
@@ -61,6 +67,12 @@ TEST(SpanCommand, MistakesInExchangesHaveTheirPlace) {
     EXPECT_THAT(wrong("span x exchanges port 65536"), HasSubstr("23: \"65536\" is no port"));
     EXPECT_THAT(wrong("span x exchanges port 80x"), HasSubstr("23: \"80x\" is no port"));
     EXPECT_THAT(wrong("span x exchanges port 80 port 81"), HasSubstr("26: \"port\" is too much"));
+    EXPECT_THAT(wrong("span x exchanges port 80 unix /x"), HasSubstr("26: \"unix\" is too much"));
+    EXPECT_THAT(wrong("span x exchanges unix"), HasSubstr("18: a path is missing"));
+    EXPECT_THAT(wrong("span x exchanges unix ''"), HasSubstr("23: \"\" is no path"));
+    EXPECT_THAT(wrong("span x exchanges unix @"), HasSubstr("23: \"@\" is no path"));
+    EXPECT_THAT(wrong("span x exchanges unix /" + std::string(107, 'x')),
+                HasSubstr("1 to 107 bytes"));
     EXPECT_THAT(wrong("span x exchanges 8080"), HasSubstr("18: \"8080\" is too much"));
     EXPECT_THAT(wrong("span x exchanges quiet"), HasSubstr("18: a duration is missing"));
     EXPECT_THAT(wrong("span x exchanges quiet 0s"), HasSubstr("24: every send would be"));

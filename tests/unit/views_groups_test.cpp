@@ -92,6 +92,18 @@ TEST_F(Groups, ByTask) {
                                              {"odd in 10", 1},
                                              {"work 0x10 in 20", 1},
                                              {"{no task}", 7}}));
+    // Whatever stands behind a blank is the task's own.
+    const StackId named = stream.stack({"main", "t:[task app.work Task-17]", "p:work"});
+    const StackId many = stream.stack({"main", "t:[task work (others)]", "p:work"});
+    const StackId unknown = stream.stack({"main", "t:[task 0x30]", "p:work"});
+    const StackId others = stream.stack({"main", "t:[task (others)]", "p:work"});
+    for (const StackId in : {named, many, unknown, others})
+        sample(0, 0, in);
+    EXPECT_EQ(labels(GroupBy::task)["app.work Task-17 in 10"], 1);
+    EXPECT_EQ(labels(GroupBy::coroutine),
+              (Labels{{"work", 6}, {"app.work", 1}, {"{unknown coroutine}", 3}, {"{no task}", 7}}));
+    EXPECT_EQ(GroupBy::named("coroutine"), GroupBy::coroutine);
+    EXPECT_FALSE(GroupBy::coroutine.is_by_thread());
     EXPECT_EQ(GroupBy::named("task"), GroupBy::task);
     EXPECT_FALSE(GroupBy::task.is_by_thread());
     EXPECT_TRUE(GroupBy::named("tid")->is_by_thread());

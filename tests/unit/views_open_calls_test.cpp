@@ -55,6 +55,29 @@ TEST_F(OpenCallsView, ShowsAgeThreadWaitAndEachStackOnce) {
     EXPECT_EQ(stacks, 2u); // of two threads
 }
 
+// Goroutines are no threads, so none is shown in place of another one.
+TEST_F(OpenCallsView, ShowsWhereEachGoroutineIsParked) {
+    OpenCall one = call(1, 9'000'000, 0, 0), other = call(1, 8'000'000, 0, 0);
+    one.thread.comm = other.thread.comm = "goroutine";
+    one.no_thread = other.no_thread = true;
+    one.wait = "goroutine 0xc000007a00: parked: sleep, for 8.9 ms";
+    other.wait = "goroutine 0xc000007c00: on a thread";
+    other.stack.clear();
+    OpenCall around = one, twin = one;
+    around.probe = ProbeId{2};
+    twin.thread.pid = 101; // another process's, at the same address
+    const std::string said = text({one, other, around, twin});
+    EXPECT_THAT(said, HasSubstr("9.00 ms  handle  goroutine 0"));
+    EXPECT_THAT(said, HasSubstr("  goroutine 0xc000007a00: parked: sleep, for 8.9 ms\n"
+                                "      [recvfrom]  main.cc:10\n"));
+    EXPECT_THAT(said, HasSubstr("  goroutine 0xc000007c00: on a thread\n"));
+    EXPECT_THAT(said, HasSubstr("(the same goroutine: see above)"));
+    size_t stacks = 0;
+    for (size_t at = 0; (at = said.find("[recvfrom]", at)) != said.npos; at++)
+        stacks++;
+    EXPECT_EQ(stacks, 2u);
+}
+
 TEST_F(OpenCallsView, SaysWhyThereIsNoStack) {
     OpenCall running = call(1, 1'000, 7, 0);
     running.running = true;
@@ -64,6 +87,18 @@ TEST_F(OpenCallsView, SaysWhyThereIsNoStack) {
     unreadable.stack.clear();
     EXPECT_THAT(text({unreadable}), HasSubstr("its stack could not be read"));
     EXPECT_THAT(text({}), HasSubstr("No call is running."));
+}
+
+// What its task awaits.
+TEST_F(OpenCallsView, OfASpanShowsTheStackThatThereIs) {
+    OpenCall span = call(1, 1'000, 7, 0);
+    span.no_thread = true;
+    span.wait = "key 0x10: parked; the task Task-17 of app.handle is suspended";
+    EXPECT_THAT(text({span}), HasSubstr("Task-17 of app.handle is suspended"));
+    EXPECT_THAT(text({span}), HasSubstr("[recvfrom]"));
+    EXPECT_THAT(text({span}), Not(HasSubstr("waits in")));
+    span.stack.clear();
+    EXPECT_THAT(text({span}), Not(HasSubstr("could not be read")));
 }
 
 TEST_F(OpenCallsView, CutsRowsAndSaysSo) {

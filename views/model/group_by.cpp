@@ -20,26 +20,44 @@ std::string cpu_label(uint16_t cpu) {
     return "cpu " + std::to_string(cpu);
 }
 
-// As it was found: rules are for functions. Of the process, since those that one has forked have
-// equal addresses.
-std::string task_label(const Model& model, ThreadId thread, StackId stack) {
+constexpr const char* no_task = "{no task}";
+
+// What stands in "[task app.handle Task-17]", as it was found: rules are for functions. Empty: the
+// stack is of no task.
+std::string_view task_in(const SymbolTables& symbols, StackId stack) {
     constexpr std::string_view begin = "[task ", end = "]";
-    const SymbolTables& symbols = model.symbols();
     for (const LocationId location : symbols.stack(stack)) {
         if (symbols.module(symbols.location(location).module).kind != ModuleKind::task)
             continue;
-        std::string_view name = symbols.name(symbols.found_frames(location).front().function);
-        if (name.starts_with(begin) && name.ends_with(end)) {
-            name.remove_prefix(begin.size());
-            name.remove_suffix(end.size());
+        std::string_view task = symbols.name(symbols.found_frames(location).front().function);
+        if (task.starts_with(begin) && task.ends_with(end)) {
+            task.remove_prefix(begin.size());
+            task.remove_suffix(end.size());
         }
-        const ThreadInfo& info = symbols.thread(thread);
-        std::string label = std::string(name) + " in " + std::to_string(info.pid);
-        if (model.machines() > 1)
-            label += " on " + model.machine(info.machine).name;
-        return label;
+        return task;
     }
-    return "{no task}";
+    return {};
+}
+
+// Of the process, since those that one has forked have equal addresses, and others equal names.
+std::string task_label(const Model& model, ThreadId thread, StackId stack) {
+    const std::string_view task = task_in(model.symbols(), stack);
+    if (task.empty())
+        return no_task;
+    const ThreadInfo& info = model.symbols().thread(thread);
+    std::string label = std::string(task) + " in " + std::to_string(info.pid);
+    if (model.machines() > 1)
+        label += " on " + model.machine(info.machine).name;
+    return label;
+}
+
+// A function's name has no blank in it; without one there is the address alone.
+std::string coroutine_label(const Model& model, StackId stack) {
+    const std::string_view task = task_in(model.symbols(), stack);
+    if (task.empty())
+        return no_task;
+    const size_t end = task.find(' ');
+    return end == task.npos ? "{unknown coroutine}" : std::string(task.substr(0, end));
 }
 
 struct Row {
@@ -71,6 +89,8 @@ constexpr std::array rows = {
         }},
     // By what its stack says, see task_label().
     Row{"task", thread_label},
+    // By what the task's outermost coroutine is of: see coroutine_label().
+    Row{"coroutine", thread_label},
 };
 
 constexpr uint8_t row_of(std::string_view key) {
@@ -82,6 +102,7 @@ constexpr uint8_t row_of(std::string_view key) {
 constinit const GroupBy GroupBy::process{row_of("process")};
 constinit const GroupBy GroupBy::cpu{row_of("cpu")};
 constinit const GroupBy GroupBy::task{row_of("task")};
+constinit const GroupBy GroupBy::coroutine{row_of("coroutine")};
 static_assert(row_of("process") == 0, "what GroupBy{} is");
 
 std::optional<GroupBy> GroupBy::named(std::string_view key) {
@@ -109,9 +130,10 @@ std::string GroupBy::label(const Model& model, ThreadId thread) const {
 }
 
 std::string GroupBy::label(const Model& model, ThreadId thread, StackId stack, uint16_t cpu) const {
-    return *this == GroupBy::cpu    ? cpu_label(cpu)
-           : *this == GroupBy::task ? task_label(model, thread, stack)
-                                    : label(model, thread);
+    return *this == GroupBy::cpu         ? cpu_label(cpu)
+           : *this == GroupBy::task      ? task_label(model, thread, stack)
+           : *this == GroupBy::coroutine ? coroutine_label(model, stack)
+                                         : label(model, thread);
 }
 
 } // namespace auger

@@ -23,8 +23,9 @@ class GroupBy {
     // Of what is told apart by the sample, not by the thread: samples of one thread have several
     // labels.
     static const GroupBy cpu;
-    static const GroupBy task; // of an event loop, see ModuleKind::task
-    bool is_by_thread() const { return *this != cpu && *this != task; }
+    static const GroupBy task;      // of an event loop, see ModuleKind::task
+    static const GroupBy coroutine; // ... by what they run
+    bool is_by_thread() const { return *this != cpu && *this != task && *this != coroutine; }
 
     static std::optional<GroupBy> named(std::string_view key);
     static std::vector<std::string_view> names();

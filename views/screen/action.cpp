@@ -76,7 +76,7 @@ std::vector<KeyRow> make_table() {
         {{plain('b')},
          Action::group_by,
          shown,
-         "grouped by process, comm, tid, cgroup, cpu, machine, task",
+         "grouped by process, tid, cpu, task, coroutine and others",
          "by"},
         {{plain('m')},
          Action::colour_by,

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// open: the calls that are running now, the oldest first, with what their threads wait for and the
-// stacks that they have at this moment. Calls of one thread share its stack, which is shown once.
+// open: the calls that are running now, the oldest first, with what their threads or tasks wait for
+// and the stacks that they have at this moment. Calls of one thread or goroutine share its stack,
+// which is shown once.
 #include "views/format.h"
 #include "views/text/draw.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <set>
+#include <string>
+#include <utility>
 
 namespace auger {
 
@@ -16,6 +19,7 @@ void add_thread_state(Canvas& canvas, const Model& model, const ViewOptions& opt
                       const OpenCall& call) {
     if (call.no_thread) {
         canvas.add_line(call.wait, Style::plain, 6);
+        add_frames(canvas, model.symbols(), options.unicode, call.stack, shown_frames, 6);
         return;
     }
     if (call.running) {
@@ -28,6 +32,23 @@ void add_thread_state(Canvas& canvas, const Model& model, const ViewOptions& opt
         canvas.add_line("(its stack could not be read)", Style::warning, 6);
     add_frames(canvas, model.symbols(), options.unicode, call.stack, shown_frames, 6);
 }
+
+// Those whose stacks have been shown.
+class ShownStacks {
+  public:
+    // Whether the call's is among them; from now on it is. Of a span, which has none, never.
+    bool repeats(const OpenCall& call) {
+        if (!call.no_thread)
+            return !threads_.insert(call.thread.tid).second;
+        // Its first words say which goroutine it is, of the process.
+        return !call.stack.empty() &&
+               !goroutines_.emplace(process_key(call.thread), call.wait).second;
+    }
+
+  private:
+    std::set<uint32_t> threads_;
+    std::set<std::pair<uint64_t, std::string>> goroutines_;
+};
 
 } // namespace
 
@@ -48,7 +69,7 @@ Canvas open_calls_view(const Model& model, const ViewOptions& options,
                     calls.size() == 1 ? "" : "s",
                     rows < calls.size() ? fmt::format(", the oldest {} shown", rows) : ""),
         Style::dim);
-    std::set<uint32_t> shown;
+    ShownStacks shown;
     for (const OpenCall& call : calls.first(rows)) {
         canvas.add_line();
         size_t y = canvas.height();
@@ -61,10 +82,13 @@ Canvas open_calls_view(const Model& model, const ViewOptions& options,
             x = canvas.put(x + 2, y,
                            fmt::format("inside {} other{}", call.depth, call.depth == 1 ? "" : "s"),
                            Style::dim);
-        if (call.no_thread || shown.insert(call.thread.tid).second)
+        if (!shown.repeats(call))
             add_thread_state(canvas, model, options, call);
         else
-            canvas.add_line("(the same thread: see above)", Style::dim, 6);
+            canvas.add_line(!call.no_thread   ? "(the same thread: see above)"
+                            : call.thread.tid ? "(the same task: see above)"
+                                              : "(the same goroutine: see above)",
+                            Style::dim, 6);
     }
     return canvas;
 }

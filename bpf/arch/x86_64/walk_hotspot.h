@@ -15,31 +15,54 @@ enum { HOTSPOT_BYTECODE_REGISTER = 13 }; /* has the address of the bytecode that
 enum {
     FRAME_BYTECODE = -64, /* address of the bytecode, while the method is calling */
     FRAME_METHOD = -24,   /* address of the Method */
-    FRAME_LAST_SP = -16,  /* of a method that calls another one: its stack pointer; else 0 */
     FRAME_SENDER_SP = -8, /* the caller's stack pointer, before room was made for arguments */
     FRAME_RETURN = 8,
 };
 
 // Whether the interpreter is at one of the instructions by which it goes on with a method whose
-// callee has returned.
+// callee has returned. What it had in its stack pointer is, from JDK 22 on, a number of words.
 static __always_inline bool is_back_in_interpreter(u64 address) {
     enum {
-        LOAD_LAST_SP = 0xf0658b48,  /* mov -16(%rbp),%rsp */
-        CLEAR_LAST_SP = 0xf045c748, /* movq $0,-16(%rbp) */
-        LOAD_BYTECODE = 0xc06d8b4c, /* mov -64(%rbp),%r13 */
+        LOAD_LAST_SP = 0xf0658b48,   /* mov -16(%rbp),%rsp */
+        LOAD_LAST_WORD = 0xf04d8b48, /* mov -16(%rbp),%rcx */
+        SET_LAST_SP = 0xcd648d48,    /* lea (%rbp,%rcx,8),%rsp */
+        CLEAR_LAST_SP = 0xf045c748,  /* movq $0,-16(%rbp) */
+        LOAD_BYTECODE = 0xc06d8b4c,  /* mov -64(%rbp),%r13 */
     };
-    u64 code = 0;
+    u64 code = 0; /* with the four bytes before */
+    u32 at;
 
-    if (!read_user_word(address, &code))
+    if (!read_user_word(address - sizeof(at), &code))
         return false;
-    return (u32)code == LOAD_LAST_SP || (u32)code == CLEAR_LAST_SP || (u32)code == LOAD_BYTECODE;
+    at = code >> 32;
+    return at == LOAD_LAST_SP || at == LOAD_LAST_WORD || at == CLEAR_LAST_SP ||
+           at == LOAD_BYTECODE || (at == SET_LAST_SP && (u32)code == LOAD_LAST_WORD);
+}
+
+// Whether the register of the bytecode has something else, since the method at hand calls another
+// one; the bytecode is in the frame then. What it calls is known by flags of 32 bits (which a
+// bytecode's address may have, too, where methods come out of an archive); then comes the stack
+// pointer, which is in the frame or near it; and when the other one has left its frame, where that
+// returns to.
+static __always_inline bool is_calling(const struct stack_walk* walk,
+                                       const struct wire_hotspot* layout, u64 method,
+                                       u64 in_register) {
+    const u64 most_bytecode = 0xffff;
+    u64 const_method = 0;
+
+    if (!(in_register >> 32)) {
+        read_user_word(method + layout->method_const, &const_method);
+        return in_register - const_method - layout->const_bytecode > most_bytecode;
+    }
+    return in_register + STACK_PAGE - walk->sp <= walk->bp + STACK_PAGE - walk->sp ||
+           in_register - layout->interpreter < layout->interpreter_size;
 }
 
 // To the caller of the interpreter's frame. The one that was interrupted need not have its frame
 // yet, or any more: then the register of the bytecode has something else.
 static __always_inline u32 step_from_interpreter(struct stack_walk* walk,
                                                  const struct wire_hotspot* layout) {
-    u64 method, bytecode, last_sp, caller_bp, return_address, sp;
+    u64 method, bytecode, caller_bp, return_address, sp;
 
     walk->noted.first = WIRE_FRAME_HOTSPOT_BYTECODE;
     walk->noted.second = 0;
@@ -47,7 +70,6 @@ static __always_inline u32 step_from_interpreter(struct stack_walk* walk,
     if (walk->bp & 7 || walk->bp < walk->sp ||
         !read_stack_word(walk, walk->bp + FRAME_BYTECODE, &bytecode) ||
         !read_stack_word(walk, walk->bp + FRAME_METHOD, &method) ||
-        !read_stack_word(walk, walk->bp + FRAME_LAST_SP, &last_sp) ||
         !read_stack_word(walk, walk->bp + FRAME_SENDER_SP, &sp) ||
         !read_stack_word(walk, walk->bp, &caller_bp) ||
         !read_stack_word(walk, walk->bp + FRAME_RETURN, &return_address))
@@ -57,9 +79,8 @@ static __always_inline u32 step_from_interpreter(struct stack_walk* walk,
 
         if (!read_register(walk, HOTSPOT_BYTECODE_REGISTER, &in_register))
             return WIRE_STOP_NO_TABLE;
-        // Before it jumps to another method it has put the bytecode into its frame, and that has
-        // its stack pointer in the register. When it is back, it is there until it has been read.
-        if ((!last_sp || in_register != last_sp) && !is_back_in_interpreter(walk->ip))
+        // When it is back, the bytecode is in the frame until it has been read.
+        if (!is_calling(walk, layout, method, in_register) && !is_back_in_interpreter(walk->ip))
             bytecode = in_register;
     }
     if (!note_hotspot_bytecode(walk, layout, method, bytecode, !walk->exact))
@@ -78,36 +99,95 @@ enum hotspot_frame {
     HOTSPOT_WHOLE,
 };
 
+// Whether a method is at the instructions by which it asks the collector whether it may begin: its
+// frame is there, though its block says that it is not (from JDK 20 on, of some collectors before):
+//     cmpl $GUARD,DISARMED(%r15); jne ...               or je +5; call BARRIER
+static __always_inline bool is_at_entry_barrier(u64 code, u64 before) {
+    enum { COMPARE_GUARD = 0x7f8141, MASK = 0xffffff, JUMP_OVER_CALL = 0x0574, CALL = 0xe8 };
+
+    return (code & MASK) == COMPARE_GUARD || (before & MASK) == COMPARE_GUARD ||
+           ((u8)code == CALL && before >> 48 == JUMP_OVER_CALL);
+}
+
+// Of the method that was interrupted, whose block says that its frame is not complete.
+static __always_inline u32 hotspot_frame_before(u64 code, u64 before) {
+    enum { PUSH_RBP = 0x55, MASK = 0xffffff };
+    enum { SAVE_RBP = 0x246c8948, SAVE_RBP_FAR = 0x24ac8948 }; /* mov %rbp,SIZE-8(%rsp) */
+
+    if (is_at_entry_barrier(code, before) || (u32)(before >> 24) == SAVE_RBP ||
+        (u32)before == SAVE_RBP_FAR)
+        return HOTSPOT_WHOLE;
+    if (before >> 56 == PUSH_RBP || before >> 40 == 0xec8b48)
+        return HOTSPOT_PUSHED_RBP;
+    // sub $SIZE,%rsp with a byte, or with four.
+    if ((before >> 32 & MASK) == 0xec8348 || (before >> 8 & MASK) == 0xec8148)
+        return HOTSPOT_RESERVED;
+    return HOTSPOT_NOTHING;
+}
+
+// ... whose frame may be gone again. Displacements from %r15 have a byte, or four: the polled
+// word's has one since JDK 25.
+static __always_inline bool has_left_hotspot_frame(u64 code, u64 before) {
+    enum { RET = 0xc3, JUMP = 0xe9, LEAVE = 0xc9, POP_RBP = 0x5d, MASK = 0xffffff };
+    enum { COMPARE_POLL = 0x673b49, COMPARE_POLL_FAR = 0xa73b49, JUMP_ABOVE = 0x870f };
+    enum { TEST_POLL = 0x47f641, JUMP_EQUAL = 0x74 };
+    // With a number of one byte, and of four (until JDK 20).
+    enum { COMPARE_EXCEPTION = 0x7f8349, COMPARE_EXCEPTION_FOUR = 0x7f8149, JUMP_UNEQUAL = 0x850f };
+    u8 last = before >> 56;
+
+    switch (code & MASK) {
+    case COMPARE_POLL:
+    case COMPARE_POLL_FAR:
+        return true;
+    case TEST_POLL:
+        return last == LEAVE;
+    case COMPARE_EXCEPTION:
+    case COMPARE_EXCEPTION_FOUR:
+        return last == LEAVE || (u8)(before >> 24) == JUMP;
+    }
+    if ((u8)code == RET || ((u8)code == JUMP && last == POP_RBP))
+        return true;
+    if ((u16)code == JUMP_ABOVE)
+        return (before >> 32 & MASK) == COMPARE_POLL || (before >> 8 & MASK) == COMPARE_POLL_FAR;
+    if ((u16)code == JUMP_UNEQUAL)
+        return (before >> 24 & MASK) == COMPARE_EXCEPTION ||
+               (before & MASK) == COMPARE_EXCEPTION_FOUR;
+    return (u8)code == JUMP_EQUAL && (before >> 24 & MASK) == TEST_POLL;
+}
+
 // Of the method that was interrupted, whose frame is or is not complete by what its block says. Its
 // code is one of these; the return address may be on the stack before, and is behind:
 //     push %rbp; [mov %rsp,%rbp;] sub $SIZE,%rsp      sub $SIZE,%rsp; mov %rbp,SIZE-8(%rsp)
 //     add $SIZE,%rsp; pop %rbp; cmp POLL(%r15),%rsp; ja ...; ret
-//     leave; cmpq $0,EXCEPTION(%r15); jne ...; ret
-static __always_inline u32 hotspot_frame_at(u64 address, bool is_complete) {
-    enum { POP_RBP = 0x5d, PUSH_RBP = 0x55, RET = 0xc3, JUMP = 0xe9, LEAVE = 0xc9 };
-    enum { COMPARE_POLL = 0xa73b49, COMPARE_EXCEPTION = 0x7f8149, MASK = 0xffffff };
+//     leave; [testb $1,POLL(%r15); je ...; ... jmp ...;] cmpq $0,EXCEPTION(%r15); jne ...; ret
+__noinline int hotspot_frame_at(u64 address, bool is_complete) {
+    enum { POP_RBP = 0x5d };
     u64 code = 0, before = 0;
-    u8 last;
 
     if (!read_user_word(address, &code) || !read_user_word(address - sizeof(before), &before))
         return HOTSPOT_WHOLE;
-    last = before >> 56;
-    if (!is_complete) {
-        if (last == PUSH_RBP || before >> 40 == 0xec8b48)
-            return HOTSPOT_PUSHED_RBP;
-        // sub $SIZE,%rsp with a byte, or with four.
-        if ((before >> 32 & MASK) == 0xec8348 || (before >> 8 & MASK) == 0xec8148)
-            return HOTSPOT_RESERVED;
-        return HOTSPOT_NOTHING;
-    }
+    if (!is_complete)
+        return hotspot_frame_before(code, before);
     if ((u8)code == POP_RBP)
         return HOTSPOT_PUSHED_RBP;
-    if ((u8)code == RET || (code & MASK) == COMPARE_POLL || ((u8)code == JUMP && last == POP_RBP) ||
-        ((u16)code == 0x870f && (before >> 8 & MASK) == COMPARE_POLL) ||
-        ((code & MASK) == COMPARE_EXCEPTION && last == LEAVE) ||
-        ((u16)code == 0x850f && (before & MASK) == COMPARE_EXCEPTION))
-        return HOTSPOT_NOTHING;
-    return HOTSPOT_WHOLE;
+    return has_left_hotspot_frame(code, before) ? HOTSPOT_NOTHING : HOTSPOT_WHOLE;
+}
+
+// Whether the outermost frame of a virtual thread that is on the stack returns to an address: to a
+// barrier, which brings its callers back from the heap. It takes the stack pointer of what has
+// mounted the thread: mov ENTRY(%r15),%rsp.
+__noinline int is_return_barrier(u64 address) {
+    enum { LOAD_SP = 0x678b49, LOAD_SP_FAR = 0xa78b49, MASK = 0xffffff };
+    u64 code = 0;
+
+    return read_user_word(address, &code) &&
+           ((code & MASK) == LOAD_SP_FAR || (code & MASK) == LOAD_SP);
+}
+
+// Whether HotSpot's code may return to an address. The interpreter jumps to what it calls.
+static __always_inline bool is_hotspot_return(const struct wire_hotspot* layout, u64 address) {
+    return address - layout->interpreter < layout->interpreter_size || is_behind_call(address) ||
+           is_return_barrier(address);
 }
 
 // To the caller of code whose frame ends at `cfa`, where its return address is. `frame`: an enum
@@ -122,14 +202,26 @@ static __always_inline u32 leave_hotspot_frame(struct stack_walk* walk,
         return WIRE_STOP_UNREADABLE;
     if (!read_stack_word(walk, cfa - sizeof(u64), &return_address))
         return WIRE_STOP_UNREADABLE;
-    // What instructions look like is not proof. The interpreter jumps to what it calls.
-    if (walk->exact && return_address - layout->interpreter >= layout->interpreter_size &&
-        !is_behind_call(return_address))
+    // What instructions look like is not proof.
+    if (walk->exact && !is_hotspot_return(layout, return_address))
         return WIRE_STOP_NO_TABLE;
     walk->slot = cfa - sizeof(u64);
     walk->bp = bp;
     walk->bx_state = WIRE_RBX_LOST;
     return enter_caller(walk, return_address, cfa);
+}
+
+// Where the frame of code that calls a native function ends. Most of that aligns the stack pointer,
+// or puts more there, and has a frame pointer. What mounts a virtual thread (enterSpecial) has none
+// that its callees keep: they may have come from the heap.
+static __always_inline u64 end_of_native_frame(struct stack_walk* walk,
+                                               const struct wire_hotspot* layout, u64 cfa) {
+    u64 return_address;
+
+    if (!(cfa & 7) && cfa > walk->sp && read_stack_word(walk, cfa - sizeof(u64), &return_address) &&
+        is_hotspot_return(layout, return_address))
+        return cfa;
+    return walk->bp + 2 * sizeof(u64);
 }
 
 // A method's compiled code, in the block that was found.
@@ -143,8 +235,8 @@ static __always_inline u32 step_from_nmethod(struct stack_walk* walk,
     size = (u64)block_half(walk, layout->block_frame_size) * sizeof(u64);
     // The method goes on in the interpreter as soon as what it has called returns. Until then it is
     // where it was.
-    if (!walk->exact && (ip == block_word(walk, layout->block_deopt_handler) ||
-                         ip == block_word(walk, layout->block_deopt_mh_handler))) {
+    if (!walk->exact && (ip == block_address(walk, &layout->block_deopt_handler) ||
+                         ip == block_address(walk, &layout->block_deopt_mh_handler))) {
         if (!read_stack_word(walk, walk->sp + block_half(walk, layout->block_original_pc),
                              &original_pc))
             return WIRE_STOP_UNREADABLE;
@@ -154,9 +246,12 @@ static __always_inline u32 step_from_nmethod(struct stack_walk* walk,
     is_native = block_half(walk, layout->block_pcs) == block_half(walk, layout->block_pcs_end);
     cfa = walk->sp + size;
     if (walk->exact) {
-        is_complete = (s64)(ip - block_word(walk, layout->block_code)) >=
-                      (s64)(int)block_half(walk, layout->block_frame_complete);
+        is_complete = (s64)(ip - block_address(walk, &layout->block_code)) >=
+                      block_number(walk, &layout->block_frame_complete);
         frame = hotspot_frame_at(ip, is_complete);
+        // Its frame pointer is set before there is room for more.
+        if (is_native && frame == HOTSPOT_RESERVED)
+            frame = HOTSPOT_WHOLE;
         // Intrinsics of method handles.
         if (!size)
             frame = HOTSPOT_NOTHING;
@@ -165,9 +260,8 @@ static __always_inline u32 step_from_nmethod(struct stack_walk* walk,
         else if (frame == HOTSPOT_PUSHED_RBP)
             cfa = walk->sp + 2 * sizeof(u64);
     }
-    // Those align the stack pointer for the native function, and have a frame pointer.
     if (is_native && frame == HOTSPOT_WHOLE)
-        cfa = walk->bp + 2 * sizeof(u64);
+        cfa = end_of_native_frame(walk, layout, cfa);
     if (cfa & 7 || cfa <= walk->sp)
         return WIRE_STOP_NO_TABLE;
     return leave_hotspot_frame(walk, layout, frame, cfa);
@@ -194,6 +288,12 @@ __noinline int step_through_hotspot(struct stack_walk* walk) {
         return WIRE_STOP_NO_TABLE;
     if (is_nmethod(walk, layout))
         return step_from_nmethod(walk, layout);
+    // The return barrier of a virtual thread, or where one goes on that has left its monitor's
+    // queue. They are called by nobody, and no frames: those follow in the heap.
+    if (!walk->exact && !is_behind_call(walk->ip)) {
+        walk->count--;
+        return WIRE_STOP_IN_HEAP;
+    }
     note_hotspot_code(walk, layout, walk->ip);
     // Stubs that call have frames whose size is known; others do it as they like.
     size = (u64)block_half(walk, layout->block_frame_size) * sizeof(u64);

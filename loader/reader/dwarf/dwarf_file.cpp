@@ -17,6 +17,7 @@ namespace auger {
 namespace {
 
 constexpr size_t section_limit = size_t{4} << 30; // bytes of DWARF of one file
+constexpr const char* too_large = "sections too large to be true, or larger than 4 GiB";
 
 Error dwarf_error(const ElfFile& file, const char* cause) {
     return {"read line information of", file.name(), cause ? cause : "no DWARF", {}};
@@ -56,6 +57,14 @@ std::optional<DebugBytes> debug_bytes(Elf* elf) {
         if (text == ".debug_info")
             bytes.info = size;
     }
+    return bytes;
+}
+
+std::optional<DebugBytes> debug_bytes(const ElfFile& file) {
+    elf_version(EV_CURRENT);
+    Elf* headers = elf_begin(file.fd(), ELF_C_READ, nullptr);
+    const auto bytes = headers ? debug_bytes(headers) : std::nullopt;
+    elf_end(headers);
     return bytes;
 }
 
@@ -151,16 +160,11 @@ Result<std::unique_ptr<DwarfFile>> DwarfFile::open(std::shared_ptr<const ElfFile
     const ElfFile& elf = *opened->file_;
     if (!has_dwarf(elf))
         return dwarf_error(elf, nullptr);
-    elf_version(EV_CURRENT);
-    {
-        Elf* headers = elf_begin(elf.fd(), ELF_C_READ, nullptr);
-        const auto bytes = headers ? debug_bytes(headers) : std::nullopt;
-        elf_end(headers);
-        if (!bytes)
-            return dwarf_error(elf, "sections too large to be true, or larger than 4 GiB");
-        opened->section_bytes_ = bytes->total;
-        opened->info_bytes_ = bytes->info;
-    }
+    const auto bytes = debug_bytes(elf);
+    if (!bytes)
+        return dwarf_error(elf, too_large);
+    opened->section_bytes_ = bytes->total;
+    opened->info_bytes_ = bytes->info;
     opened->dwarf_ = open_dwarf(elf.fd(), opened->elf_);
     if (!opened->dwarf_)
         return dwarf_error(elf, dwarf_errmsg(-1));
@@ -172,6 +176,10 @@ Result<std::unique_ptr<DwarfFile>> DwarfFile::open(std::shared_ptr<const ElfFile
 }
 
 Result<void> DwarfFile::open_alternative() {
+    const auto bytes = debug_bytes(*alternative_file_);
+    if (!bytes)
+        return dwarf_error(*alternative_file_, too_large);
+    section_bytes_ += bytes->total;
     alternative_ = open_dwarf(alternative_file_->fd(), alternative_elf_);
     if (!alternative_)
         return dwarf_error(*alternative_file_, dwarf_errmsg(-1));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The confined side of DwarfReader.
-#include "loader/reader/dwarf/dwarf_file.h"
-#include "loader/reader/dwarf/dwarf_index.h"
+#include "loader/reader/dwarf/source_lines.h"
 #include "loader/reader/names/demangle.h"
 #include "loader/reader/services.h"
 #include "loader/symbols/dwarf_messages.h"
@@ -20,6 +19,19 @@ std::shared_ptr<const ElfFile> elf_of(Message& message, size_t number, const std
         return nullptr;
     auto file = ElfFile::open(std::move(message.descriptors[number]), name);
     return file ? *file : nullptr;
+}
+
+// Behind the progress.
+SourceLines::Files files_of(Message& message, const dwarf_messages::Files& files) {
+    SourceLines::Files opened;
+    size_t number = 1;
+    if (files.dwarf)
+        opened.dwarf = elf_of(message, number++, files.name);
+    if (files.alternative)
+        opened.alternative = elf_of(message, number++, files.name);
+    if (files.go_program)
+        opened.go_program = elf_of(message, number++, files.name);
+    return opened;
 }
 
 // Where the other side looks at how far we are.
@@ -54,31 +66,32 @@ class Demangler {
 
 void serve_dwarf(int socket) {
     Demangler demangler;
-    std::unique_ptr<DwarfIndex> index;
+    std::unique_ptr<SourceLines> lines;
     WorkProgress* progress = nullptr;
     while (auto message = receive_message(socket, dwarf_messages::request_limit)) {
         const auto request = dwarf_messages::request(message->bytes);
         if (!request)
             return;
         std::string answer;
-        if (request->name) {
+        if (request->files) {
             progress = progress_in(*message);
-            const auto file = elf_of(*message, 1, *request->name);
-            if (!progress || !file)
+            if (!progress)
                 return;
-            auto dwarf = DwarfFile::open(file, elf_of(*message, 2, *request->name));
-            if (dwarf) {
-                index = DwarfIndex::make(*std::move(dwarf), *progress);
-                answer = dwarf_messages::opened(dwarf_messages::Opened{{}, index->section_bytes()});
+            auto opened = SourceLines::open(files_of(*message, *request->files), *progress);
+            dwarf_messages::Opened said;
+            if (opened) {
+                lines = *std::move(opened);
+                said.section_bytes = lines->section_bytes();
             } else {
-                answer = dwarf_messages::opened(dwarf_messages::Opened{dwarf.error().cause, 0});
+                said.problem = opened.error().cause;
             }
+            answer = dwarf_messages::opened(said);
         } else {
-            if (!index)
+            if (!lines)
                 return;
             std::vector<dwarf_messages::Frames> found;
             for (const uint64_t address : request->addresses) {
-                found.push_back(index->frames(address, *progress));
+                found.push_back(lines->frames(address, *progress));
                 demangler.demangle(found.back());
             }
             answer = dwarf_messages::frames(found);

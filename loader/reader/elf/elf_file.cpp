@@ -8,6 +8,7 @@
 #include "loader/reader/elf/elf_sections.h"
 #include "loader/reader/elf/elf_symbols.h"
 #include "loader/reader/elf/loaded_sections.h"
+#include "loader/reader/elf/relocations.h"
 
 #include ARCH(machine.h)
 
@@ -38,25 +39,19 @@ constexpr size_t needed_limit = 1024; // libraries
 constexpr const char* go_table_sections[] = {".gopclntab", ".data.rel.ro.gopclntab"};
 // Where linkers other than Go's own put the table, with other data.
 constexpr const char* joined_data_section = ".data.rel.ro";
+constexpr const char* go_table_places[] = {go_table_sections[0], go_table_sections[1],
+                                           joined_data_section};
 constexpr size_t go_table_limit = size_t{256} << 20;
-constexpr size_t relocations_limit = size_t{64} << 20;
 
-// What the dynamic linker writes at an address as linked, counted from where it loads the file.
-std::optional<uint64_t> relative_relocation(const ElfFile& file, uint64_t address) {
-    const std::vector<std::byte> bytes = file.read_section(".rela.dyn", relocations_limit);
-    for (size_t at = 0; at + sizeof(Elf64_Rela) <= bytes.size(); at += sizeof(Elf64_Rela)) {
-        Elf64_Rela relocation;
-        std::memcpy(&relocation, &bytes[at], sizeof relocation);
-        if (relocation.r_offset == address &&
-            ELF64_R_TYPE(relocation.r_info) == relocation_relative)
-            return static_cast<uint64_t>(relocation.r_addend);
-    }
-    return std::nullopt;
+// Sections that are loaded are not compressed: they have no more than they take in the file.
+size_t go_table_size(const ElfSection& section) {
+    return std::min<uint64_t>(section.size, go_table_limit);
 }
 
 struct GoFunctions {
     std::vector<std::byte> content; // what the table points into
     std::optional<GoTable> table;
+    uint64_t address = 0; // of the table, as linked
 };
 
 } // namespace
@@ -218,15 +213,15 @@ void ElfFile::State::read_symbols(Elf* elf, const ElfFile& file) const {
 
 void ElfFile::State::read_go_table(const ElfFile& file) const {
     const auto text = file.section(".text");
-    for (const char* name : {go_table_sections[0], go_table_sections[1], joined_data_section}) {
+    for (const char* name : go_table_places) {
         const auto section = file.section(name);
         if (!file.is_go() || !section || !text)
             continue;
-        go.content = file.read_section(name, go_table_limit);
+        go.content = file.read_section(name, go_table_size(*section));
         const size_t offset = name == joined_data_section ? GoTable::find(go.content) : 0;
+        go.address = section->address + offset;
         // Where the linker has left the address of the code to the dynamic linker.
-        const auto start =
-            relative_relocation(file, section->address + offset + GoTable::text_offset);
+        const auto start = relative_relocation(file, go.address + GoTable::text_offset);
         go.table = GoTable::read(std::span<const std::byte>(go.content).subspan(offset),
                                  start.value_or(text->address));
         if (go.table)
@@ -368,6 +363,16 @@ const std::vector<ElfFunction>& ElfFile::functions() const {
 const GoTable* ElfFile::go_table() const {
     std::call_once(state_->go_once, [this] { state_->read_go_table(*this); });
     return state_->go.table ? &*state_->go.table : nullptr;
+}
+uint64_t ElfFile::go_table_address() const {
+    return go_table() ? state_->go.address : 0;
+}
+size_t ElfFile::go_table_bytes() const {
+    uint64_t bytes = 0;
+    for (const char* name : go_table_places)
+        if (const auto section = is_go() ? this->section(name) : std::nullopt)
+            bytes = std::max<uint64_t>(bytes, go_table_size(*section));
+    return bytes;
 }
 const std::vector<std::string_view>& ElfFile::imports() const {
     return state_->loaded_symbols(*this).imports;

@@ -84,6 +84,8 @@ class ElfFile {
     const std::vector<ElfFunction>& functions() const;
     // Null when it is no program of Go's. Read at the first call, from any thread.
     const GoTable* go_table() const;
+    uint64_t go_table_address() const; // as linked; 0 without a table
+    size_t go_table_bytes() const;     // that go_table() reads, or has read, at most
     // Names of undefined (imported) symbols of .dynsym, functions or not, without versions.
     const std::vector<std::string_view>& imports() const;
     // DT_NEEDED entries.

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // GoTable: the table of functions that Go's linker leaves in every program, stripped or not
 // (.gopclntab), for its own tracebacks: where each function begins, its name, and at each
-// instruction how far the stack pointer is below where it was. Of Go 1.2 to 1.25. Hostile like all
+// instruction how far the stack pointer is below where it was. Of Go 1.2 to 1.26. Hostile like all
 // content of files: what lies outside the table is left out.
 #pragma once
+
+#include "loader/reader/elf/go_table_layout.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +21,7 @@ struct GoFunction {
     std::string_view name;
     bool outermost;  // nothing has called it: goroutines and threads begin with it
     bool changes_sp; // in a way that the table does not tell
-    uint32_t stack_program;
+    std::span<const std::byte> description; // see GoTableLayout
 };
 
 // From `address` on the stack pointer is `depth` bytes below where it was when the function began.
@@ -46,9 +48,12 @@ class GoTable {
     const GoFunction* named(std::string_view name) const;
     // Ascending, the first at the function's begin; none when they are broken.
     std::vector<GoStackRow> stack_rows(const GoFunction& function) const;
+    const GoTableLayout& layout() const { return layout_; }
 
   private:
-    std::span<const std::byte> programs_;
+    explicit GoTable(const GoTableLayout& layout) : layout_(layout) {}
+
+    GoTableLayout layout_;
     std::vector<GoFunction> functions_;
 };
 

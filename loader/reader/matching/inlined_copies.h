@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// count_inlined_copies: how often a function without own code was inlined, from DWARF. Asked only
-// for a name that was found nowhere, so that the user learns why.
+// count_inlined_copies: how often a function without own code was inlined, by DWARF or the
+// tables of a Go program. Asked only for a name that was found nowhere, so that the user learns
+// why.
 #pragma once
 
 #include "loader/probes/probe_pattern.h"
@@ -10,7 +11,7 @@
 
 namespace auger {
 
-// 0 when there are none, the file has no DWARF of its own, or it is too large to look through.
+// 0 when there are none, the file says nothing of it, or too much to look through.
 size_t count_inlined_copies(const ElfFile& file, const ProbePattern& pattern);
 
 } // namespace auger

@@ -55,6 +55,7 @@ std::optional<std::string> NameServer::read(uint32_t number, const std::string& 
     names.read(apart, memory_.get());
     name_messages::ReadSymbols symbols;
     symbols.functions = names.symbols();
+    symbols.go = names.file().is_go();
     if (const ElfFile* dwarf = names.dwarf()) {
         using Dwarf = name_messages::ReadSymbols::Dwarf;
         symbols.dwarf = names.dwarf_is_apart() ? Dwarf::apart : Dwarf::in_file;

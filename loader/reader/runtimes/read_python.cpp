@@ -30,4 +30,12 @@ std::optional<PythonFile> read_python(const ElfFile& file) {
     return python;
 }
 
+std::optional<AsyncioFile> read_asyncio(const ElfFile& file) {
+    constexpr const char* section = ".AsyncioDebug";
+    constexpr size_t limit = 1024; // bytes
+    if (!file.has_section(section))
+        return std::nullopt;
+    return parse_asyncio_file(file.read_section(section, limit));
+}
+
 } // namespace auger

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "loader/reader/elf/elf_file.h"
+#include "loader/runtimes/python/asyncio_file.h"
 #include "loader/runtimes/python/python_file.h"
 
 #include <optional>
@@ -10,5 +11,7 @@ namespace auger {
 
 // Nothing when the file does not hold CPython: one look at the names of its sections.
 std::optional<PythonFile> read_python(const ElfFile& file);
+// Nothing when it does not hold _asyncio, or that of a CPython before 3.14.
+std::optional<AsyncioFile> read_asyncio(const ElfFile& file);
 
 } // namespace auger

@@ -43,6 +43,7 @@ void serve_tables(int socket) {
     std::vector<std::byte> bytes;
     auto tables = compile(**file, std::as_bytes(std::span(cached->bytes)), bytes);
     tables.python = read_python(**file);
+    tables.asyncio = read_asyncio(**file);
     tables.hotspot = read_hotspot(**file);
     tables.v8 = read_v8(**file);
     tables.php = read_php(**file);

@@ -243,7 +243,7 @@ Result<FunctionValue> FunctionValues::error_number() const {
 Result<FunctionValue> FunctionValues::task() const {
     if (scope_.tracepoint)
         return no_tracepoint_value(scope_);
-    FunctionValue value{Place(), {}};
+    FunctionValue value{Place(), ValueFormat::Kind::task};
     value.place.base = WIRE_BASE_TASK;
     value.place.type.kind = ValueType::Kind::pointer;
     value.place.type.size = 8;

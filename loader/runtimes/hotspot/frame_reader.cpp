@@ -41,8 +41,23 @@ struct Blob {
             std::memcpy(&number, bytes.data() + offset, sizeof number);
         return number;
     }
+    // As block_number() and block_address() of the walk.
+    int64_t number(const wire_hotspot_number& place) const {
+        switch (place.bits) {
+        case 16:
+            return at<int16_t>(place.at);
+        case 32:
+            return at<int32_t>(place.at);
+        default:
+            return at<int64_t>(place.at);
+        }
+    }
+    uint64_t code(const wire_hotspot& walk, uint64_t address) const {
+        const auto begin = static_cast<uint64_t>(number(walk.block_code));
+        return walk.block_code.bits < 64 ? address + begin : begin;
+    }
     bool is_nmethod(const wire_hotspot& walk) const {
-        return at<uint32_t>(walk.block_header_size) == walk.nmethod_header_size;
+        return number(walk.block_header_size) == int64_t{walk.nmethod_header_size};
     }
     uint32_t cookie(const wire_hotspot& walk) const {
         const bool compiled = is_nmethod(walk);
@@ -62,6 +77,12 @@ struct ConstFields {
     uint32_t cookie() const {
         return wire_hotspot_method_cookie(address, constants, name, code_size);
     }
+};
+
+// Of a method's compiled code: its places, [pcs, pcs + pcs_bytes), the scopes that they name, and
+// the methods that those name. They may lie anywhere.
+struct DebugInfo {
+    uint64_t pcs = 0, pcs_bytes = 0, scopes = 0, scopes_bytes = 0, methods = 0;
 };
 
 // A piece of a method: of one that was inlined into another one, or of the whole.
@@ -101,6 +122,9 @@ class FrameReader {
     // the place but the method whose code it is.
     std::optional<std::vector<Scope>> scopes(const wire_hotspot& walk, const Blob& blob,
                                              uint64_t address, uint64_t instruction);
+    // Nothing: it cannot be. Without any places: it calls a native function.
+    std::optional<DebugInfo> debug_info(const wire_hotspot& walk, const Blob& blob,
+                                        uint64_t address) const;
     HotspotFrameProblem problem() const {
         return memory_.late() ? HotspotFrameProblem::late : HotspotFrameProblem::unreadable;
     }
@@ -189,7 +213,8 @@ std::optional<HotspotFunction> FrameReader::function(const Scope& scope) {
     const auto table = lines(*fields);
     if (!table)
         return std::nullopt;
-    function.line = scope.bytecode ? hotspot_line(*table, *scope.bytecode) : 0;
+    if (scope.bytecode)
+        function.line = hotspot_line(*table, *scope.bytecode, values_.has_numbers_without_zero());
     return function;
 }
 
@@ -210,43 +235,71 @@ std::optional<int32_t> FrameReader::scope_at(uint64_t pcs, uint64_t bytes, uint6
     return 0;
 }
 
-std::optional<std::vector<Scope>> FrameReader::scopes(const wire_hotspot& walk, const Blob& blob,
-                                                      uint64_t address, uint64_t instruction) {
-    const auto metadata_at = static_cast<uint32_t>(walk.block_blob + values_[F::nmethod_metadata]);
-    const auto scopes_at = static_cast<uint32_t>(walk.block_blob + values_[F::nmethod_scopes]);
+std::optional<DebugInfo> FrameReader::debug_info(const wire_hotspot& walk, const Blob& blob,
+                                                 uint64_t address) const {
+    const auto place = [&](F field) {
+        return static_cast<uint32_t>(walk.block_blob + values_[field]);
+    };
     const auto pcs = blob.at<uint32_t>(walk.block_pcs);
     const auto pcs_end = blob.at<uint32_t>(walk.block_pcs_end);
-    const auto scopes_begin = blob.at<uint64_t>(scopes_at);
-    const uint64_t scopes_end = address + pcs;
-    std::vector<Scope> found;
+    DebugInfo info;
     if (pcs >= pcs_end)
-        return found; // it calls a native function
-    if (pcs_end - pcs > pcs_limit || scopes_begin > scopes_end ||
-        scopes_end - scopes_begin > scopes_limit)
+        return info;
+    info.pcs_bytes = pcs_end - pcs;
+    uint64_t scopes_end = 0;
+    if (values_.has_immutable_data()) {
+        const auto data = blob.at<uint64_t>(place(F::nmethod_immutable));
+        info.pcs = data + pcs;
+        info.scopes = data + pcs_end;
+        scopes_end = data + blob.at<uint32_t>(place(F::nmethod_immutable_size));
+    } else {
+        info.pcs = address + pcs;
+        info.scopes = blob.at<uint64_t>(place(F::nmethod_scopes));
+        scopes_end = info.pcs;
+    }
+    if (values_.has_mutable_data())
+        info.methods = blob.at<uint64_t>(place(F::blob_mutable)) +
+                       blob.at<uint32_t>(place(F::blob_relocations));
+    else if (values_.has_immutable_data())
+        info.methods = address + blob.at<uint32_t>(place(F::blob_data)) +
+                       blob.at<uint16_t>(place(F::nmethod_metadata));
+    else
+        info.methods = address + blob.at<uint32_t>(place(F::nmethod_metadata));
+    info.scopes_bytes = scopes_end - info.scopes;
+    if (info.pcs_bytes > pcs_limit || info.scopes > scopes_end || info.scopes_bytes > scopes_limit)
         return std::nullopt;
-    const auto first =
-        scope_at(address + pcs, pcs_end - pcs, instruction - blob.at<uint64_t>(walk.block_code));
+    return info;
+}
+
+std::optional<std::vector<Scope>> FrameReader::scopes(const wire_hotspot& walk, const Blob& blob,
+                                                      uint64_t address, uint64_t instruction) {
+    std::vector<Scope> found;
+    const auto info = debug_info(walk, blob, address);
+    if (!info)
+        return std::nullopt;
+    if (info->pcs_bytes == 0)
+        return found;
+    const auto first = scope_at(info->pcs, info->pcs_bytes, instruction - blob.code(walk, address));
     if (!first)
         return std::nullopt;
     // Each names the one around it, which was written before.
     for (int64_t at = *first, next = 0; at > 0; at = next) {
         constexpr size_t most_bytes = 15; // three numbers
-        const uint64_t left = scopes_end - scopes_begin;
+        const uint64_t left = info->scopes_bytes;
         if (found.size() >= depth_limit || static_cast<uint64_t>(at) >= left)
             return std::nullopt;
         std::array<std::byte, most_bytes> bytes;
         const size_t size = std::min<uint64_t>(bytes.size(), left - static_cast<uint64_t>(at));
-        if (!memory_.bytes(scopes_begin + static_cast<uint64_t>(at), bytes.data(), size))
+        if (!memory_.bytes(info->scopes + static_cast<uint64_t>(at), bytes.data(), size))
             return std::nullopt;
-        HotspotNumbers numbers(std::span<const std::byte>(bytes).first(size));
+        HotspotNumbers numbers(std::span<const std::byte>(bytes).first(size),
+                               values_.has_numbers_without_zero());
         next = numbers.number();
         const uint32_t index = numbers.number();
         const uint32_t bytecode = numbers.number(); // one more than it is; 0: where it is entered
         Scope scope{0, bytecode ? bytecode - 1 : 0};
         if (numbers.failed() || next >= at || index == 0 || index > metadata_limit ||
-            !memory_.get(address + blob.at<uint32_t>(metadata_at) +
-                             uint64_t{index - 1} * word_bytes,
-                         scope.method))
+            !memory_.get(info->methods + uint64_t{index - 1} * word_bytes, scope.method))
             return std::nullopt;
         found.push_back(scope);
     }

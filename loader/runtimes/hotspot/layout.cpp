@@ -13,7 +13,6 @@ namespace {
 using F = HotspotField;
 using T = HotspotType;
 
-constexpr int32_t known_version = 17;
 // Of what is told by tables, which the process may have written itself.
 constexpr uint64_t heap_limit = uint64_t{1} << 40, queue_limit = 64 << 20, object_limit = 4096;
 
@@ -30,12 +29,17 @@ class Place {
     Place(const HotspotValues& values, uint64_t before, uint64_t limit)
         : values_(values), before_(before), limit_(limit) {}
 
-    uint32_t of(F field, uint64_t size) {
-        const uint64_t at = before_ + values_[field];
-        if (at <= limit_ && size <= limit_ - at && at % size == 0)
+    uint32_t of(F field) {
+        const uint64_t at = before_ + values_[field], size = values_.bytes_of(field);
+        if (at <= limit_ && size <= limit_ - at && size != 0 && at % size == 0)
             return static_cast<uint32_t>(at);
         failed_ = true;
         return 0;
+    }
+    wire_hotspot_number number(F field) {
+        constexpr unsigned bits = 8;
+        return {static_cast<__wire_u16>(of(field)),
+                static_cast<__wire_u16>(values_.bytes_of(field) * bits)};
     }
     bool failed() const { return failed_; }
 
@@ -47,7 +51,6 @@ class Place {
 
 // What walks need of it; nothing when that cannot be.
 std::optional<wire_hotspot> walk_layout(const HotspotValues& values) {
-    constexpr uint64_t address = 8, number = 4, half = 2;
     const uint64_t header = values[T::block];
     if (header > WIRE_HOTSPOT_BLOCK_BYTES || values[T::nmethod] > object_limit ||
         values[T::const_method] > object_limit || values[F::method_const] > object_limit)
@@ -57,28 +60,31 @@ std::optional<wire_hotspot> walk_layout(const HotspotValues& values) {
     Place method(values, 0, WIRE_HOTSPOT_CONST_BYTES);
     wire_hotspot walk{};
     walk.block_blob = static_cast<uint32_t>(header);
-    walk.block_used = block.of(F::block_used, 1);
-    walk.block_name = blob.of(F::blob_name, address);
-    walk.block_size = blob.of(F::blob_size, number);
-    walk.block_header_size = blob.of(F::blob_header_size, number);
-    walk.block_frame_complete = blob.of(F::blob_frame_complete, number);
-    walk.block_frame_size = blob.of(F::blob_frame_size, number);
-    walk.block_code = blob.of(F::blob_code, address);
+    walk.block_used = block.of(F::block_used);
+    walk.block_name = blob.of(F::blob_name);
+    walk.block_size = blob.of(F::blob_size);
+    walk.block_header_size = blob.number(F::blob_header_size);
+    walk.block_frame_complete = blob.number(F::blob_frame_complete);
+    walk.block_frame_size = blob.of(F::blob_frame_size);
+    walk.block_code = blob.number(F::blob_code);
     walk.nmethod_header_size = static_cast<uint32_t>(values[T::nmethod]);
-    walk.block_method = blob.of(F::nmethod_method, address);
-    walk.block_compile_id = blob.of(F::nmethod_compile_id, number);
-    walk.block_deopt_handler = blob.of(F::nmethod_deopt_handler, address);
-    walk.block_deopt_mh_handler = blob.of(F::nmethod_deopt_mh_handler, address);
-    walk.block_original_pc = blob.of(F::nmethod_original_pc, number);
-    walk.block_pcs = blob.of(F::nmethod_pcs, number);
-    walk.block_pcs_end = blob.of(F::nmethod_pcs_end, number);
+    walk.block_method = blob.of(F::nmethod_method);
+    walk.block_compile_id = blob.of(F::nmethod_compile_id);
+    walk.block_deopt_handler = blob.number(F::nmethod_deopt_handler);
+    walk.block_deopt_mh_handler = values.has_mh_handler() ? blob.number(F::nmethod_deopt_mh_handler)
+                                                          : walk.block_deopt_handler;
+    walk.block_original_pc = blob.of(F::nmethod_original_pc);
+    walk.block_pcs = blob.of(F::nmethod_pcs);
+    walk.block_pcs_end = blob.of(F::nmethod_pcs_end);
     // Names read these of what is read at once, too.
-    (void)blob.of(F::nmethod_scopes, address);
-    (void)blob.of(F::nmethod_metadata, number);
+    for (const F field : {F::nmethod_scopes, F::nmethod_immutable, F::nmethod_immutable_size,
+                          F::nmethod_metadata, F::blob_data, F::blob_mutable, F::blob_relocations})
+        if (values.bytes_of(field))
+            (void)blob.of(field);
     walk.method_const = static_cast<uint32_t>(values[F::method_const]);
-    walk.const_constants = method.of(F::const_constants, address);
-    walk.const_code_size = method.of(F::const_code_size, half);
-    walk.const_name = method.of(F::const_name, half);
+    walk.const_constants = method.of(F::const_constants);
+    walk.const_code_size = method.of(F::const_code_size);
+    walk.const_name = method.of(F::const_name);
     walk.const_bytecode = static_cast<uint32_t>(values[T::const_method]);
     if (block.failed() || blob.failed() || method.failed())
         return std::nullopt;
@@ -163,20 +169,19 @@ Result<HotspotLayout> hotspot_layout(const ReadMemory& read, uint64_t structs, u
         return Error{"read HotSpot's tables", "gHotSpotVMStructs", "they are not there yet", ""};
     HotspotLayout layout{tables.values, {}};
     const HotspotValues& values = layout.values;
-    BoundedMemory memory(read);
-    int32_t version = 0;
-    const bool has_version = values[F::major_version] != HotspotValues::absent &&
-                             memory.get(values[F::major_version], version) && version > 0;
-    if (has_version && version != known_version)
-        return unknown(fmt::format("of HotSpot {}", version),
-                       fmt::format("auger knows the structures of {}", known_version));
+    if (values.version && !values.is_known_version())
+        return unknown(
+            fmt::format("of HotSpot {}", values.version),
+            fmt::format("auger knows the structures of {} to {}", first_hotspot, last_hotspot));
     // Perhaps not yet: the dynamic linker has them relocated one after the other.
     if (tables.problem)
         return Error{"show Java's methods", "of a HotSpot",
-                     fmt::format("its structures are not those of {}", known_version),
+                     values.version
+                         ? fmt::format("its structures are not those of {}", values.version)
+                         : "it does not say its version",
                      shown_instead};
     const auto walk = is_believable(values) ? walk_layout(values) : std::nullopt;
-    if (!has_version || !walk)
+    if (!walk)
         return unknown("of a HotSpot", "where it says that its structures are, they cannot be");
     layout.walk = *walk;
     if (!find_hotspot_code(read, values, layout.walk))

@@ -20,7 +20,11 @@ uint32_t HotspotNumbers::number() {
     uint32_t sum = 0;
     for (unsigned i = 0; i < most; i++) {
         const uint8_t value = byte();
-        sum += static_cast<uint32_t>(value) << (i * bits);
+        if (failed_ || value < least_) {
+            failed_ = true;
+            return 0;
+        }
+        sum += static_cast<uint32_t>(value - least_) << (i * bits);
         if (value < last)
             break;
     }
@@ -32,10 +36,10 @@ int32_t HotspotNumbers::signed_number() {
     return static_cast<int32_t>(value >> 1 ^ (~(value & 1) + 1));
 }
 
-uint32_t hotspot_line(std::span<const std::byte> table, uint32_t bytecode) {
+uint32_t hotspot_line(std::span<const std::byte> table, uint32_t bytecode, bool without_zero) {
     // Pairs of differences, from (0, 0) on: in one byte where both are small.
     constexpr uint8_t end = 0, escape = 0xff, line_bits = 3, line_mask = 7;
-    HotspotNumbers numbers(table);
+    HotspotNumbers numbers(table, without_zero);
     uint32_t at = 0, line = 0, found = 0, found_at = 0;
     while (true) {
         const uint8_t value = numbers.byte();

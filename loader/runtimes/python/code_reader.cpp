@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/runtimes/python/code_reader.h"
 
-#include "loader/runtimes/utf8.h"
+#include "loader/runtimes/python/text.h"
 
-#include <algorithm>
 #include <array>
-#include <cstring>
 #include <optional>
 #include <span>
 
@@ -14,15 +12,6 @@ namespace {
 
 constexpr uint64_t name_limit = 1024;         // characters
 constexpr uint64_t lines_limit = 1024 * 1024; // bytes
-constexpr size_t header_limit = 256;          // bytes: what python_layout() allows
-
-template <typename Number>
-Number number_at(std::span<const std::byte> bytes, size_t offset) {
-    Number number{};
-    if (offset <= bytes.size() && sizeof number <= bytes.size() - offset)
-        std::memcpy(&number, bytes.data() + offset, sizeof number);
-    return number;
-}
 
 // What is read of the code object itself.
 struct Fields {
@@ -49,26 +38,9 @@ class CodeReader {
     }
 
     std::optional<std::string> text(uint64_t address) {
-        const PythonObjects& at = layout_.objects;
-        std::array<std::byte, header_limit> bytes;
-        const std::span<std::byte> header = std::span(bytes).first(at.text_ascii);
-        if (!fill(address, header))
-            return std::nullopt;
-        const uint64_t length = number_at<uint64_t>(header, at.text_length);
-        const uint32_t state = number_at<uint32_t>(header, at.text_state);
-        const unsigned width = state >> 2 & 7;
-        const bool compact = state & 1u << 5, ascii = state & 1u << 6;
-        if (!compact || (width != 1 && width != 2 && width != 4) || (ascii && width != 1))
-            return std::nullopt;
-        std::vector<std::byte> characters(std::min(length, name_limit) * width);
-        if (!fill(address + (ascii ? at.text_ascii : at.text_wide), characters))
-            return std::nullopt;
-        std::string text;
-        for (size_t i = 0; i < characters.size(); i += width)
-            append_utf8(text, width == 1   ? number_at<uint8_t>(characters, i)
-                              : width == 2 ? number_at<uint16_t>(characters, i)
-                                           : number_at<uint32_t>(characters, i));
-        return length > name_limit ? text + "..." : text;
+        return read_python_text(
+            [this](uint64_t from, std::span<std::byte> bytes) { return fill(from, bytes); },
+            layout_.objects, address, name_limit);
     }
 
     std::optional<std::vector<std::byte>> lines(uint64_t address) {

@@ -29,6 +29,13 @@ constexpr uint64_t text_tail = sizeof(uint64_t);
 // Measured in 3.11 to 3.13, by the headers in 3.14 and 3.15.
 constexpr uint32_t code_flags = 48, generator_frame = 72;
 
+// Of what is known of coroutines that wait. Measured in 3.11 to 3.14 (PythonTruth.*), and the same
+// in all releases of one minor version: the stable part of a frame, a class and the tasks of
+// _asyncio. Its debug offsets say most of it in 3.14, and some in 3.13. 3.15 has other states of
+// generators.
+constexpr uint32_t state_before_frame = 5; // bytes
+constexpr uint32_t newest_awaits = 14;
+
 constexpr PythonLayout layout_311 = {
     .frames = {.runtime_interpreters = 40,
                .interpreter_next = 0,
@@ -59,6 +66,21 @@ constexpr PythonLayout layout_311 = {
                 .text_wide = 72,
                 .bytes_length = 16,
                 .bytes_data = 32},
+    .awaits = {.known = 1,
+               .interpreter_modules = 888,
+               .generator_state = 80 - state_before_frame,
+               .has_await_state = 0,
+               .frame_stack = 64,
+               .stack_is_address = 0,
+               .frame_locals = 72,
+               .type_keys = 872,
+               .attributes = python_attributes_behind,
+               .tuple_items = 24,
+               .has_asyncio = 1,
+               .asyncio = {.task_coroutine = 136,
+                           .task_name = 144,
+                           .future_state = 88,
+                           .thread_running = 0}},
 };
 
 constexpr PythonLayout layout_312 = {
@@ -91,6 +113,21 @@ constexpr PythonLayout layout_312 = {
                 .text_wide = 56,
                 .bytes_length = 16,
                 .bytes_data = 32},
+    .awaits = {.known = 1,
+               .interpreter_modules = 944,
+               .generator_state = generator_frame - state_before_frame,
+               .has_await_state = 0,
+               .frame_stack = 64,
+               .stack_is_address = 0,
+               .frame_locals = 72,
+               .type_keys = 880,
+               .attributes = python_attributes_tagged,
+               .tuple_items = 24,
+               .has_asyncio = 1,
+               .asyncio = {.task_coroutine = 136,
+                           .task_name = 144,
+                           .future_state = 88,
+                           .thread_running = 0}},
 };
 
 // _Py_DebugOffsets is a row of words: this is which of them says what.
@@ -114,6 +151,11 @@ constexpr Words words_314 = {5,  8,  9,  24, 26, 27, 32, 33, 34, 36, 40,
 constexpr Words words_315 = {5,  8,  9,  24, 26, 30, 40, 41, 42, 44, 48,
                              50, 51, 52, 56, 87, 88, 89, 90, 91, 92};
 constexpr const Words* words_of[] = {&words_313, &words_314, &words_315};
+// ... what coroutines that wait are followed by; 0: it does not say.
+struct AwaitWords {
+    uint8_t modules, localsplus, stackpointer, tuple_item, gen_frame_state;
+};
+constexpr AwaitWords await_words_313 = {11, 32, 0, 51, 0}, await_words_314 = {12, 35, 37, 57, 86};
 constexpr uint32_t first_of_words = 13;
 
 std::string version_text(uint32_t version) {
@@ -158,6 +200,36 @@ class DebugOffsets {
     bool failed_ = false;
 };
 
+// Nothing known where it says what cannot be: frames have names all the same.
+PythonAwaits awaits_by_words(uint32_t minor, DebugOffsets offsets) {
+    if (minor > newest_awaits)
+        return {};
+    constexpr size_t pointer = 8;
+    const bool says_all = minor > first_of_words;
+    const AwaitWords& at = says_all ? await_words_314 : await_words_313;
+    PythonAwaits awaits{};
+    awaits.known = 1;
+    awaits.interpreter_modules = offsets.field(at.modules, pointer, large_limit);
+    awaits.generator_state = generator_frame - state_before_frame;
+    if (at.gen_frame_state)
+        awaits.generator_state = offsets.field(at.gen_frame_state, 1, object_limit);
+    awaits.has_await_state = 1;
+    awaits.frame_stack = 64;
+    if (at.stackpointer)
+        awaits.frame_stack = offsets.field(at.stackpointer, pointer, object_limit);
+    awaits.stack_is_address = says_all;
+    awaits.frame_locals = offsets.field(at.localsplus, pointer, object_limit);
+    awaits.type_keys = 880;
+    awaits.attributes = python_attributes_inline;
+    awaits.tuple_items = offsets.field(at.tuple_item, pointer, object_limit);
+    if (!says_all) {
+        awaits.has_asyncio = 1;
+        awaits.asyncio = {
+            .task_coroutine = 120, .task_name = 128, .future_state = 96, .thread_running = 0};
+    }
+    return offsets.failed() ? PythonAwaits{} : awaits;
+}
+
 std::optional<PythonLayout> layout_by_words(uint32_t minor, DebugOffsets offsets) {
     const Words& at = *words_of[minor - first_of_words];
     constexpr size_t pointer = 8;
@@ -196,6 +268,7 @@ std::optional<PythonLayout> layout_by_words(uint32_t minor, DebugOffsets offsets
     objects.bytes_length = address(at.bytes_ob_size, object_limit);
     if (offsets.failed() || objects.text_wide > object_limit)
         return std::nullopt;
+    layout.awaits = awaits_by_words(minor, offsets);
     return layout;
 }
 

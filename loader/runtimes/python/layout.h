@@ -22,9 +22,43 @@ struct PythonObjects {
     uint32_t bytes_data;
 };
 
+// Where asyncio, as _asyncio compiles it, keeps what it knows of its tasks.
+struct AsyncioOffsets {
+    uint32_t task_coroutine; // in a Task
+    uint32_t task_name;
+    uint32_t future_state;   // in a Future, and so in a Task: an int, 0 while it is pending
+    uint32_t thread_running; // in a thread state, the running task; 0: in _current_tasks instead
+
+    friend bool operator==(const AsyncioOffsets&, const AsyncioOffsets&) = default;
+};
+
+// How objects keep what Python's attributes are named.
+enum PythonAttributes : uint32_t {
+    python_attributes_behind = 0, // 3.11: the address of their values before the object
+    python_attributes_tagged = 1, // 3.12: likewise, with a bit; without it, of a dict
+    python_attributes_inline = 2, // since 3.13: in the object, or the address of a dict before it
+};
+
+// What a coroutine that waits is followed by.
+struct PythonAwaits {
+    uint32_t known;               // 0: not of this version, or build
+    uint32_t interpreter_modules; // the address of sys.modules
+    uint32_t generator_state;     // in a generator: a signed byte, see await_chain.cpp
+    uint32_t has_await_state;     // 1: the state tells that it awaits something; 0: its code does
+    uint32_t frame_stack;         // of a frame, how high its stack is: see stack_is_address
+    uint32_t stack_is_address;    // 1: as an address; 0: as a number of words behind frame_locals
+    uint32_t frame_locals;        // where a frame's variables begin, and behind them its stack
+    uint32_t type_keys;           // in a class, names of its objects' attributes
+    uint32_t attributes;          // PythonAttributes
+    uint32_t tuple_items;
+    uint32_t has_asyncio; // 1: `asyncio` is of this version; 0: the file of _asyncio says it
+    AsyncioOffsets asyncio;
+};
+
 struct PythonLayout {
     wire_python_layout frames;
     PythonObjects objects;
+    PythonAwaits awaits;
 };
 
 // Of Py_Version, as 0x030b02f0; 0: there is none. `debug_offsets`: how _PyRuntime begins in the

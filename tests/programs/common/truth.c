@@ -20,7 +20,8 @@ enum { longest_wait_ms = 120 * 1000 };
 static const struct truth_program* program;
 static bool option_wait, option_linger;
 static uint64_t option_calls, option_pause_us;
-static double option_seconds = 60;
+// As long as a test of CTest may take: nobody waits for it then.
+static double option_seconds = 180;
 
 static uint64_t deadline_ns;
 static bool stopping;
