@@ -173,6 +173,25 @@ TEST_F(RubyNamesTest, StandWhereTheLoopRunsThem) {
     EXPECT_THAT(names_.ruby().missing(), testing::Each(0u));
 }
 
+// Of runtimes whose frames stand in place of native ones a word without an address is a frame.
+TEST_F(RubyNamesTest, OnlyBoundariesAreLeftOut) {
+    EXPECT_THAT(stack_of({other, WIRE_FRAME_HOTSPOT_BYTECODE, 0, other}),
+                testing::ElementsAre("2000", "[interpreter]", "2000 return"));
+    EXPECT_THAT(
+        stack_of({other, WIRE_FRAME_PYTHON, 0, WIRE_FRAME_PHP, 0, WIRE_FRAME_PERL, 0, other,
+                  WIRE_STACK_CUT | WIRE_STOP_DEPTH}),
+        testing::ElementsAre("2000", "2000 return", "[stack cut: deeper than can be kept]"));
+}
+
+// Nobody has called the C function that a fiber begins with.
+TEST_F(RubyNamesTest, FirstFramesOfFibersStandAroundAll) {
+    EXPECT_THAT(
+        stack_of(join({{other, loop + 8, other}, pay(), {WIRE_FRAME_RUBY, 0}, wait()})),
+        testing::ElementsAre("2000", "3008 return", "Shop#pay 12", "2000 return", "Shop#wait"));
+    EXPECT_THAT(stack_of(join({{other, loop + 8, other}, wait()})),
+                testing::ElementsAre("2000", "3008 return", "2000 return", "Shop#wait"));
+}
+
 TEST_F(RubyNamesTest, FramesWithoutNamesAreCountedByCause) {
     Words gone = pay();
     gone[1] ^= 1;
