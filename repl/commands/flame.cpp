@@ -68,8 +68,8 @@ event loop of Python's, after `sample tasks`) or coroutine (what tasks run, so t
 function are one). `under FUNCTION` shows what happens in that function, without its callers; under
 "route;fetch": in calls of fetch that route makes. --language shows only functions of Python, PHP,
 Ruby, Perl, Java and JavaScript, and of other code generated at run time, --native only those of
-programs, libraries and the kernel; the time of frames left out counts for the caller that is shown, or
-else for the group. Such a function has its file and the lines sampled in it: handler app.py:42-57.
+programs, libraries and the kernel; the time of frames left out counts for the caller that is shown,
+or else for the group. Such a function has its file and the lines sampled in it: handler app.py:42-57.
 --folded prints collapsed stacks, one a line, for flame graph tools (with --json: as one string,
 "folded").)help",
         .examples = R"help(flame

@@ -28,8 +28,8 @@ it. When the call ends, or the threshold moves, its samples are classified again
   host=NAME          it was on that host; host!=NAME: on another one. Needs no split
   in=FUNCTION        that function is on the sample's stack; in!=FUNCTION: it is not. Needs no split,
                      and the function need not be timed: parse, libc:recv, py:app.handler (a
-                     language: py, java, js, php, rb, perl; then the function, with or without its module
-                     or class)
+                     language: py, java, js, php, rb, perl; then the function, with or without its
+                     module or class)
   =VALUE             the split's expression had this value
   all                every sample
 Joined with +: slow+taken, fast+not-taken, slow+=3. `flame`, `top`, `threads`, `calls`, `callers`,
