@@ -207,7 +207,7 @@ TEST_F(PythonNamesTest, OfAProcessThatHasEndedAreKnown) {
     codes_[0].put(layout_->frames.code_line, 2);
     names_.set_layout(getpid(), 0, layout_);
     EXPECT_EQ(frame(0).function, "[python: gone before its name was read]");
-    EXPECT_EQ(names_.missing()[static_cast<size_t>(PythonNames::Missing::gone)], 1u);
+    EXPECT_EQ(names_.missing()[static_cast<size_t>(FunctionProblem::gone)], 1u);
 }
 
 // A stack of fake_python's without what looks like Python's frames, outermost first.
