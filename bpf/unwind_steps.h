@@ -44,12 +44,14 @@ __noinline int step(struct stack_walk* walk, bool at_return) {
 static __always_inline u32 step_through_v8(struct stack_walk* walk, bool at_return) {
     u32 stop;
 
+    walk->v8.ip = walk->ip;
     walk->v8.bp = walk->bp;
     note_v8_frame(walk);
     stop = step(walk, at_return);
     // Where the frame pointer has not led to the caller, it is the caller's own.
     if (stop != WIRE_STOPS || walk->slot != walk->v8.bp + sizeof(u64))
         walk->noted.first = 0;
+    walk->v8.inner = walk->noted.first ? 0 : walk->v8.ip;
     return stop;
 }
 
@@ -63,6 +65,7 @@ static __always_inline u32 step_through_code(struct stack_walk* walk, bool at_re
         return WIRE_STOP_NO_MAPPING;
     if (is_v8_code(walk))
         return step_through_v8(walk, at_return);
+    walk->v8.inner = 0;
     if (walk->mapping.kind != WIRE_MAPPING_HOTSPOT)
         return step(walk, at_return);
     stop = step_through_hotspot(walk);

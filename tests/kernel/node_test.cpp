@@ -152,7 +152,6 @@ TEST_P(NodeFrames, AreTheProgramsOwnChains) {
     std::map<std::string, PhaseCounts> phases;
     const auto stretches = read_node_stretches(path);
     constexpr size_t count = 24;
-    EXPECT_EQ(stretches.size(), count);
     for (const SampleEvent& sample : session.log.samples) {
         const ThreadInfo& thread = session.model().symbols().thread(sample.thread);
         if (thread.tid != static_cast<uint32_t>(program.pid()))
