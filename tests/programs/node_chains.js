@@ -6,7 +6,8 @@
 // Each stretch of time in which the chain of functions stays as it is becomes a line of JSON in FILE:
 // phase, pid, tid, begin and end (CLOCK_MONOTONIC, ns), the chain as V8 tells it, outermost first
 // ([function, file, line], without V8's own functions), the lines at which these functions begin, the
-// lines that the innermost one has, and `inner`: functions that may stand further in. Each phase is there
+// lines that the innermost one has, and `inner`: functions that may stand further in; of some `busy`, the
+// line at which the innermost one is for most of its time, and calls nothing. Each phase is there
 // twice: `cold`, and `warm`, after so many calls that the compilers have had their time. One that computes
 // has as many stretches as it takes until the thread has had so much of the CPU, which others use, too;
 // one that waits does so as often as it takes. It says `ready` and waits for a byte on standard input
@@ -56,10 +57,10 @@ function chain() {
                         site.getEnclosingLineNumber()]);
 }
 
-function tell(phase, begin, end, known, first, last, inner) {
+function tell(phase, begin, end, known, first, last, inner, busy) {
     fs.appendFileSync(output, JSON.stringify({
         phase, pid: process.pid, tid: process.pid, begin: Number(begin), end: Number(end),
-        chain: known, begins: known.map((frame) => frame[3]), lines: [first, last], inner}) + '\n');
+        chain: known, begins: known.map((frame) => frame[3]), lines: [first, last], inner, busy}) + '\n');
 }
 
 // The main thread's time on a CPU, ns.
@@ -86,8 +87,8 @@ function burn(phase, ns) {
                 value = (value * 31 + 7) % 1000003;
             end = clock();
         }
-        const last = line();
-        tell(phase, begin, end, known, first, last, ['hrtimeBigInt']);
+        const last = line(), busy = last - 3;
+        tell(phase, begin, end, known, first, last, ['hrtimeBigInt'], busy);
     }
     return value;
 }

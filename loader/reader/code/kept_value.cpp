@@ -14,7 +14,7 @@ namespace auger {
 namespace {
 
 using Flow = Instruction::Flow;
-using Kind = ValueMove::Kind;
+using MoveKind = ValueMove::Kind;
 
 using Places = uint64_t;
 constexpr Places all_registers = 0xffff;
@@ -74,7 +74,7 @@ class Following {
     bool inside(uint64_t address) const { return address - code_.address < code_.bytes.size(); }
     size_t index_of(uint64_t address) const;
     static bool goes_on(const Step& step) {
-        return step.move.kind != Kind::stop && step.does.flow != Flow::jump &&
+        return step.move.kind != MoveKind::stop && step.does.flow != Flow::jump &&
                step.does.flow != Flow::ret && step.does.flow != Flow::stop;
     }
     Places written_by(const Step& step) const;
@@ -126,18 +126,18 @@ bool Following::decode_all() {
 // calls of C to an alignment.
 bool Following::stores_below(size_t i) const {
     const ValueMove& store = steps_[i].move;
-    if (store.kind != Kind::store || store.base != number_rsp ||
+    if (store.kind != MoveKind::store || store.base != number_rsp ||
         store.index != no_register_number || store.amount || store.bytes > word_bytes ||
         steps_[i].landing || i-- == 0)
         return false;
     const auto moves_stack_pointer = [&](const RegisterWrites& does) {
         return does.copies && does.copy_to == number_rsp && does.copy_from == number_rsp;
     };
-    if (moves_stack_pointer(steps_[i].does) && steps_[i].move.kind == Kind::none &&
+    if (moves_stack_pointer(steps_[i].does) && steps_[i].move.kind == MoveKind::none &&
         (steps_[i].landing || i-- == 0))
         return false;
     const ValueMove& lowering = steps_[i].move;
-    return moves_stack_pointer(steps_[i].does) && lowering.kind == Kind::copy &&
+    return moves_stack_pointer(steps_[i].does) && lowering.kind == MoveKind::copy &&
            lowering.amount == -word_bytes;
 }
 
@@ -154,7 +154,7 @@ void Following::take_value(const Step& step, Known& known) const {
     const ValueMove& move = step.move;
     const Known& before = *step.known;
     bool number = false, frame = false;
-    if (move.kind == Kind::copy) {
+    if (move.kind == MoveKind::copy) {
         number = before.has(&Known::number, move.base) && move.amount >= -shrink_limit &&
                  move.amount <= growth_limit;
         frame = before.has(&Known::frame, move.base) && !move.amount && move.bytes == word_bytes;
@@ -207,7 +207,7 @@ Places Following::written_by(const Step& step) const {
 Known Following::after(const Step& step) const {
     const Known& before = *step.known;
     Known known = before;
-    known.pushed = step.move.kind == Kind::push && before.has(&Known::frame, step.move.number);
+    known.pushed = step.move.kind == MoveKind::push && before.has(&Known::frame, step.move.number);
     const Places written = written_by(step);
     known.number &= ~written;
     known.frame &= ~written;
@@ -216,12 +216,12 @@ Known Following::after(const Step& step) const {
         known.number &= all_registers;
         known.frame &= all_registers;
     }
-    if (step.move.kind == Kind::copy || step.move.kind == Kind::load)
+    if (step.move.kind == MoveKind::copy || step.move.kind == MoveKind::load)
         take_value(step, known);
-    else if (step.move.kind == Kind::store && !step.below_words)
+    else if (step.move.kind == MoveKind::store && !step.below_words)
         put_value(step.move, before, known);
-    else if ((step.move.kind == Kind::leave ||
-              (step.move.kind == Kind::pop && step.move.number == number_rbp)) &&
+    else if ((step.move.kind == MoveKind::leave ||
+              (step.move.kind == MoveKind::pop && step.move.number == number_rbp)) &&
              before.own_frame)
         known.frame |= bit(number_rbp);
     return known;
@@ -258,7 +258,7 @@ void Following::follow() {
 // Whether a jump leads to code that a table has, which is told right before.
 bool Following::hands_on(size_t index) const {
     const ValueMove& jump = steps_[index].move;
-    if (jump.kind != Kind::jump)
+    if (jump.kind != MoveKind::jump)
         return false;
     for (size_t i = index; i-- > 0 && !steps_[i + 1].landing;) {
         const RegisterWrites& does = steps_[i].does;
@@ -266,7 +266,7 @@ bool Following::hands_on(size_t index) const {
         if (does.flow != Flow::next)
             return false;
         if (does.written & bit(jump.number))
-            return move.kind == Kind::load && move.number == jump.number &&
+            return move.kind == MoveKind::load && move.number == jump.number &&
                    move.index != no_register_number && move.scale == word_bytes && !move.amount;
     }
     return false;
