@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // kept_value: where a function that runs in its caller's frame has a number that it was given in a
 // register, at each of its instructions: in registers, in a frame that it makes for a while, or in
-// its caller's. The number may grow by little on its way, and
-// may be handed on, by a jump through a table, in the register that it came in.
+// its caller's. The number may grow by little on its way, and may be handed on, by a jump through a
+// table, in the register that it came in.
 #pragma once
 
 #include "loader/reader/code/function_code.h"
@@ -29,9 +29,8 @@ struct KeptValue {
 };
 
 // The number comes in `number`; its place in the frame is 4 bytes at the frame pointer plus `slot`.
-// Registers are machine code's (register_writes.h).
-// Nothing when the code does not decode from start to end, or jumps between instructions.
-// Instructions that nothing leads to have it nowhere.
+// Registers are machine code's (register_writes.h). Nothing when the code does not decode from
+// start to end, or jumps between instructions. Instructions that nothing leads to have it nowhere.
 std::optional<std::vector<KeptValue>> kept_value(const CodePart& code, uint8_t number, int64_t slot,
                                                  const KeepsRegisters& keeps_registers);
 
