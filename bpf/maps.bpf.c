@@ -23,5 +23,6 @@ const volatile __u32 own_pid = 0;
 const volatile bool disables_preemption = false;
 const volatile __u32 late_walk_jiffies = WIRE_UNWIND_LATE_JIFFIES;
 struct wire_config config = {};
+__u64 scheduler_clock_offset = 0;
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -156,12 +156,15 @@ static __always_inline u32 note_cut(struct wait* wait, u32 offset) {
 }
 
 // What is told by the kernel's account if nobody sees the thread come back. By how much the
-// scheduler's clock is another one is known from the time before.
+// scheduler's clock is another one is known from the time before, or, where the thread waits for
+// the first time, from others.
 static __always_inline void begin_absence(struct task_struct* task, struct wait* wait) {
     if (!bpf_core_field_exists(task->sched_info.last_arrival))
         return;
-    if (wait->came_ns && wait->away.epoch == config.wall_epoch)
+    if (wait->came_ns && wait->away.epoch == config.wall_epoch) {
         wait->away.clock_offset = (task->sched_info.last_arrival - wait->came_ns) | 1;
+        scheduler_clock_offset = wait->away.clock_offset;
+    }
     wait->came_ns = 0;
     wait->away.run_delay_ns = task->sched_info.run_delay;
 }

@@ -55,21 +55,32 @@ static __always_inline u32 step_through_v8(struct stack_walk* walk, bool at_retu
     return stop;
 }
 
+static __always_inline u32 step_through_runtime(struct stack_walk* walk, bool at_return) {
+    u32 stop;
+
+    if (walk->mapping.kind == WIRE_MAPPING_HOTSPOT) {
+        stop = step_through_hotspot(walk);
+        if (stop == STEP_WITHOUT_RULE)
+            stop = step(walk, at_return);
+    } else {
+        stop = step_through_v8(walk, at_return);
+    }
+    // No thread begins in a runtime's code: what looks like the outermost frame is a guess that
+    // went wrong (a zero in the frame pointer, which it uses as any other register).
+    return stop == WIRE_STOP_END ? WIRE_STOP_NO_TABLE : stop;
+}
+
 // The same through every kind of code. Functions that call each other have 512 bytes of the BPF
 // stack together, so those that need much are called one after the other.
 static __always_inline u32 step_through_code(struct stack_walk* walk, bool at_return) {
-    u32 stop;
-
     walk->code = walk->exact ? walk->ip : walk->ip - 1;
     if (!is_in_mapping(walk) && !find_mapping(walk))
         return WIRE_STOP_NO_MAPPING;
-    if (is_v8_code(walk))
-        return step_through_v8(walk, at_return);
-    walk->v8.inner = 0;
-    if (walk->mapping.kind != WIRE_MAPPING_HOTSPOT)
-        return step(walk, at_return);
-    stop = step_through_hotspot(walk);
-    return stop == STEP_WITHOUT_RULE ? step(walk, at_return) : stop;
+    if (!is_v8_code(walk))
+        walk->v8.inner = 0;
+    return walk->mapping.kind == WIRE_MAPPING_HOTSPOT || is_v8_code(walk)
+               ? step_through_runtime(walk, at_return)
+               : step(walk, at_return);
 }
 
 #endif

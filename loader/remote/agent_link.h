@@ -50,6 +50,7 @@ class AgentLink {
 
     // The number by which it will be answered.
     uint64_t ask(const Request& request);
+    bool owes_answers() const { return !asked_.empty(); }
     // Once; nothing while there is none.
     std::optional<Result<std::string>> take_answer(uint64_t number);
     // Nobody will.

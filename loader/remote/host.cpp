@@ -2,6 +2,7 @@
 #include "loader/remote/host.h"
 
 #include "loader/base/read_clock.h"
+#include "loader/remote/agent_output.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -22,6 +23,9 @@ constexpr uint64_t ping_interval_ns = second_ns;
 constexpr size_t most_complaints = 4 << 10;
 // Of a stream that waits for others; beyond it the pipe fills, which the agent notices.
 constexpr size_t most_held = 16 << 20;
+// Nothing is delivered while an answer is waited for, and it comes behind all that the agent has
+// to say before it.
+constexpr size_t most_held_before_answer = most_held + AgentOutput::most_bytes;
 constexpr size_t most_read_at_once = 1 << 20;
 // Of one agent, for as long as it is there: names, locations.
 constexpr size_t most_definition_bytes = size_t{512} << 20;
@@ -180,6 +184,10 @@ void Host::read_complaints() {
     }
 }
 
+bool Host::holds_enough() const {
+    return link_->held_bytes() > (link_->owes_answers() ? most_held_before_answer : most_held);
+}
+
 // False: it has ended.
 bool Host::read_in(uint64_t now_ns) {
     const uint64_t most = surroundings_.bytes_per_second;
@@ -190,8 +198,12 @@ bool Host::read_in(uint64_t now_ns) {
     std::array<char, 1 << 16> buffer;
     for (size_t left = most_read_at_once; left > 0;) {
         const size_t size = std::min<size_t>({buffer.size(), left, read_budget_});
-        if (size == 0 || link_->held_bytes() > most_held)
+        if (size == 0)
             return true;
+        if (holds_enough()) {
+            heard_ns_ = now_ns; // who is not listened to is not silent
+            return true;
+        }
         const ssize_t got = ::read(pipe_.from.get(), buffer.data(), size);
         if (got < 0 && errno == EINTR)
             continue;
@@ -298,8 +310,8 @@ void Host::add_descriptors(std::vector<pollfd>& to, uint64_t now_ns) const {
     if (!link_)
         return;
     // One that may be read no more for now would end the wait at once.
-    const bool may_read = link_->held_bytes() <= most_held &&
-                          (read_budget_ > 0 || now_ns > budget_ns_ + millisecond_ns);
+    const bool may_read =
+        !holds_enough() && (read_budget_ > 0 || now_ns > budget_ns_ + millisecond_ns);
     to.push_back({pipe_.from.get(), static_cast<short>(may_read ? POLLIN : 0), 0});
     if (!link_->outgoing().empty())
         to.push_back({pipe_.to.get(), POLLOUT, 0});

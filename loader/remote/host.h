@@ -97,6 +97,7 @@ class Host {
     void start(uint64_t now_ns);
     bool write_out();
     bool read_in(uint64_t now_ns);
+    bool holds_enough() const;
     void read_complaints();
     void join(uint64_t now_ns);
     void take_given(uint64_t now_ns);

@@ -185,6 +185,7 @@ TEST_F(HostileHosts, WhoSaysTooMuchLosesSamplesOnly) {
     EXPECT_LT(backend->hosts()[1].bytes_per_second, uint64_t{9} << 20);
     end_of_calls();
     // What was in the pipe when it ended is read by and by.
+    ASSERT_EQ(state_of(1), HostReport::State::live) << backend->hosts()[1].cause;
     poll_until([&] { return counted("web2") == static_cast<double>(truth().at("web2")); });
     ASSERT_TRUE(backend->refresh());
     EXPECT_EQ(counted("web1"), static_cast<double>(truth().at("web1")));
@@ -193,6 +194,25 @@ TEST_F(HostileHosts, WhoSaysTooMuchLosesSamplesOnly) {
     EXPECT_EQ(static_cast<double>(model.samples_received() + dropped()), calls);
     EXPECT_EQ(model.ledger().lost.at(remote::lost_on_the_way), dropped());
     EXPECT_TRUE(make_account(model).calls_add_up);
+}
+
+// While an answer is waited for nothing is delivered, and it comes behind all that was told before.
+TEST_F(HostileHosts, WhoHasMuchToSayAnswersAllTheSame) {
+    test::Mishap busy;
+    busy.calls_a_round = 1000;
+    observe({{}, busy});
+    ASSERT_TRUE(backend->add_probe({ProbeId{1}, "handle", {}, {}, {}}));
+    // More than is held of a stream when nothing is asked; an answer has bytes, too.
+    const auto received = [&] { return backend->hosts()[1].received_bytes; };
+    for (uint64_t before = 0; received() < (24 << 20);) {
+        before = received();
+        settings();
+        ASSERT_GT(received(), before);
+    }
+    end_of_calls();
+    EXPECT_EQ(state_of(1), HostReport::State::live) << backend->hosts()[1].cause;
+    for (const char* host : {"web1", "web2"})
+        EXPECT_EQ(counted(host), static_cast<double>(truth().at(host)));
 }
 
 } // namespace
