@@ -55,22 +55,20 @@ static __always_inline u32 step_through_v8(struct stack_walk* walk, bool at_retu
     return stop;
 }
 
+// No thread begins in a runtime's code: what looks like the outermost frame is a guess that went
+// wrong (a zero in the frame pointer, which it uses as any other register). By a rule it is none:
+// the file that holds V8 is often the program itself, with _start.
 static __always_inline u32 step_through_runtime(struct stack_walk* walk, bool at_return) {
-    bool is_guess = true;
     u32 stop;
 
-    if (walk->mapping.kind == WIRE_MAPPING_HOTSPOT) {
-        stop = step_through_hotspot(walk);
-        if (stop == STEP_WITHOUT_RULE)
-            stop = step(walk, at_return);
-    } else {
+    if (walk->mapping.kind != WIRE_MAPPING_HOTSPOT) {
         stop = step_through_v8(walk, at_return);
-        is_guess = walk->rule.cfa == WIRE_CFA_NONE;
+        return stop == WIRE_STOP_END && walk->rule.cfa == WIRE_CFA_NONE ? WIRE_STOP_NO_TABLE : stop;
     }
-    // No thread begins in a runtime's code: what looks like the outermost frame is a guess that
-    // went wrong (a zero in the frame pointer, which it uses as any other register). A rule is
-    // none: the file that holds V8 is often the program itself, with _start.
-    return is_guess && stop == WIRE_STOP_END ? WIRE_STOP_NO_TABLE : stop;
+    stop = step_through_hotspot(walk);
+    if (stop == STEP_WITHOUT_RULE)
+        stop = step(walk, at_return);
+    return stop == WIRE_STOP_END ? WIRE_STOP_NO_TABLE : stop;
 }
 
 // The same through every kind of code. Functions that call each other have 512 bytes of the BPF
