@@ -41,7 +41,7 @@ __noinline int begin_walk(struct stack_walk* walk) {
     walk->python.coroutine = 0;
     walk->python.has_task = 0;
     walk->ruby.has_chain = 0;
-    walk->v8.in_handler = 0;
+    walk->v8.inner = 0;
     return 0;
 }
 
@@ -82,8 +82,6 @@ __noinline int walk_some_frames(struct stack_walk* walk, bool at_return) {
         walk->noted.first = 0;
         walk->noted.code = 0;
         stop = step_through_code(walk, at_return);
-        if (!at)
-            walk->v8.in_handler = walk->slot == sp;
         place_noted_frame(walk, at);
         if (has_python_frames(walk, sp))
             place_python_frames(walk);

@@ -137,9 +137,9 @@ struct hotspot_walk {
 
 /* Of the frame at hand, where it is V8's. */
 struct v8_walk {
-    u32 in_handler; /* 1: what was interrupted has no frame, so it may be a bytecode's handler */
-    u32 padding;
-    u64 bp;                            /* at the frame at hand */
+    u64 ip; /* at the frame at hand, and bp */
+    u64 bp;
+    u64 inner; /* ip of the one before it; 0: that is a function's, or none of V8's */
     u64 words[V8_BYTES / sizeof(u64)]; /* what was read last */
 };
 

@@ -44,27 +44,30 @@ __noinline int step(struct stack_walk* walk, bool at_return) {
 static __always_inline u32 step_through_v8(struct stack_walk* walk, bool at_return) {
     u32 stop;
 
+    walk->v8.ip = walk->ip;
     walk->v8.bp = walk->bp;
     note_v8_frame(walk);
     stop = step(walk, at_return);
     // Where the frame pointer has not led to the caller, it is the caller's own.
     if (stop != WIRE_STOPS || walk->slot != walk->v8.bp + sizeof(u64))
         walk->noted.first = 0;
+    walk->v8.inner = walk->noted.first ? 0 : walk->v8.ip;
     return stop;
 }
 
+// No thread begins in a runtime's code: what looks like the outermost frame is a guess that went
+// wrong (a zero in the frame pointer, which it uses as any other register). By a rule it is none:
+// the file that holds V8 is often the program itself, with _start.
 static __always_inline u32 step_through_runtime(struct stack_walk* walk, bool at_return) {
     u32 stop;
 
-    if (walk->mapping.kind == WIRE_MAPPING_HOTSPOT) {
-        stop = step_through_hotspot(walk);
-        if (stop == STEP_WITHOUT_RULE)
-            stop = step(walk, at_return);
-    } else {
+    if (walk->mapping.kind != WIRE_MAPPING_HOTSPOT) {
         stop = step_through_v8(walk, at_return);
+        return stop == WIRE_STOP_END && walk->rule.cfa == WIRE_CFA_NONE ? WIRE_STOP_NO_TABLE : stop;
     }
-    // No thread begins in a runtime's code: what looks like the outermost frame is a guess that
-    // went wrong (a zero in the frame pointer, which it uses as any other register).
+    stop = step_through_hotspot(walk);
+    if (stop == STEP_WITHOUT_RULE)
+        stop = step(walk, at_return);
     return stop == WIRE_STOP_END ? WIRE_STOP_NO_TABLE : stop;
 }
 
@@ -74,6 +77,8 @@ static __always_inline u32 step_through_code(struct stack_walk* walk, bool at_re
     walk->code = walk->exact ? walk->ip : walk->ip - 1;
     if (!is_in_mapping(walk) && !find_mapping(walk))
         return WIRE_STOP_NO_MAPPING;
+    if (!is_v8_code(walk))
+        walk->v8.inner = 0;
     return walk->mapping.kind == WIRE_MAPPING_HOTSPOT || is_v8_code(walk)
                ? step_through_runtime(walk, at_return)
                : step(walk, at_return);

@@ -114,7 +114,7 @@ struct wire_unwind_table {
     __wire_u32 page_cell; /* first cells */
     __wire_u32 row_cell;
     __wire_u32 rule_cell;
-    __wire_u32 padding;
+    __wire_u32 handlers_cell; /* of V8's interpreter: see wire/v8.h; 0: that is not known */
 };
 
 /* An executable mapping of a process: 4 cells. A process's mappings are sorted by address. */

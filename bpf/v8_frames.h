@@ -48,11 +48,67 @@ static __always_inline bool is_map_of(const struct wire_v8* layout, u64 map, u32
            found == type;
 }
 
+enum { LOG2_V8_PLACES = 17 };
+
+// The place (wire/v8.h) in which the code further in, that the frame at hand has called, has the
+// offset, if it is a bytecode's handler.
+__noinline int find_offset_place(struct stack_walk* walk) {
+    u32 place = WIRE_V8_IN_FRAME, table_number, cell, first;
+    struct block_cursor cursor = {};
+    struct wire_unwind_table* table;
+    u64 inner;
+
+    if (!walk)
+        return WIRE_V8_IN_FRAME;
+    inner = walk->v8.inner;
+    table_number = walk->mapping.table;
+    table = bpf_map_lookup_elem(&unwind_tables, &table_number);
+    if (!table || inner < walk->mapping.start || inner >= walk->mapping.end ||
+        load_acquire(&table->state) != WIRE_UNWIND_READY || !table->handlers_cell)
+        return WIRE_V8_IN_FRAME;
+    cell = table->handlers_cell;
+    first = word_at(&cursor, cell, WIRE_V8_HANDLERS_FIRST, ~0U);
+    inner -= walk->mapping.bias;
+    if (inner < first || (inner - first) >> WIRE_V8_HANDLER_BITS)
+        return WIRE_V8_IN_FRAME;
+    inner -= first;
+    begin_search(walk, 0, word_at(&cursor, cell, WIRE_V8_HANDLERS_COUNT, 0));
+    for (u32 i = 0; i < LOG2_V8_PLACES && walk->low < walk->high; i++) {
+        u32 middle = (walk->low + walk->high) / 2;
+        u32 at = word_at(&cursor, cell, WIRE_V8_HANDLERS_PLACES + middle, ~0U);
+        bool is_behind = at >> WIRE_V8_PLACE_BITS <= inner;
+
+        narrow_search(walk, middle, is_behind);
+        if (is_behind)
+            place = at & ((1U << WIRE_V8_PLACE_BITS) - 1);
+    }
+    return place;
+}
+
+// The offset that a bytecode's handler has elsewhere than in the function's frame.
+static __always_inline bool read_handlers_offset(struct stack_walk* walk, u64* offset) {
+    u32 place;
+
+    if (!walk->v8.inner)
+        return false;
+    place = find_offset_place(walk);
+    if (place == WIRE_V8_IN_FRAME)
+        return false;
+    if (place >= WIRE_V8_IN_WORD) {
+        // The handler has been left by its frame pointer.
+        u64 bp = walk->slot - sizeof(u64);
+
+        return read_user_word(bp - (place - WIRE_V8_IN_WORD + 1) * sizeof(u64), offset) &&
+               *offset <= WIRE_V8_MOST_OFFSET;
+    }
+    return walk->count == 2 && read_interrupted_register(place - WIRE_V8_IN_REGISTER, offset) &&
+           *offset <= WIRE_V8_MOST_OFFSET;
+}
+
 // Where the interpreted function at the frame pointer is, as wire_v8 says. WIRE_V8_COMPILED: none
-// is interpreted there, or its frame is not whole yet. While a bytecode's handler runs that has no
-// frame of its own, what is in the frame is from the last call.
+// is interpreted there, or its frame is not whole yet.
 static __always_inline u64 read_v8_offset(struct stack_walk* walk, const struct wire_v8* layout) {
-    u64 offset, bytecode, map, in_register;
+    u64 offset, bytecode, map, present;
 
     // From lower to higher addresses, as windows move.
     if (walk->bp < walk->sp + layout->frame_offset ||
@@ -64,13 +120,7 @@ static __always_inline u64 read_v8_offset(struct stack_walk* walk, const struct 
         !read_user_word(bytecode - WIRE_V8_TAG, &map) ||
         !is_map_of(layout, map, layout->bytecode_type))
         return WIRE_V8_COMPILED;
-    if (walk->count == 2 && walk->v8.in_handler && layout->offset_register &&
-        read_interrupted_register(layout->bytecode_register, &in_register) &&
-        in_register == bytecode &&
-        read_interrupted_register(layout->offset_register, &in_register) &&
-        in_register <= WIRE_V8_MOST_OFFSET)
-        return in_register;
-    return offset >> 32;
+    return read_handlers_offset(walk, &present) ? present : offset >> 32;
 }
 
 // Of a compiled function: what executes it, if that is the code that it has now.

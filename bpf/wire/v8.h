@@ -17,6 +17,33 @@ enum wire_v8_limit {
 };
 
 /*
+ * Where the code that executes a bytecode (its handler) has the offset of that bytecode: a place.
+ * In the frame of the function it is from the last call, until a handler that calls writes it
+ * there.
+ */
+enum wire_v8_place {
+    WIRE_V8_IN_FRAME = 0, /* wire_v8::frame_offset */
+    /* 1 + n: in register n, as DWARF numbers it, as long as no function is called. */
+    WIRE_V8_IN_REGISTER = 1,
+    /* 16 + n: of a handler that has made a frame of its own, n words below its frame pointer. */
+    WIRE_V8_IN_WORD = 17,
+    WIRE_V8_PLACE_BITS = 6,
+    WIRE_V8_HANDLER_BITS = 26,
+};
+
+/*
+ * The places of a file's handlers, at wire_unwind_table::handlers_cell, in words of 32 bits: their
+ * number, the first address that has one, as its table counts, and each as WIRE_V8_HANDLER_BITS of
+ * how far it is behind the first, WIRE_V8_PLACE_BITS of place; ascending. One is valid up to the
+ * next.
+ */
+enum wire_v8_handlers {
+    WIRE_V8_HANDLERS_COUNT = 0,
+    WIRE_V8_HANDLERS_FIRST = 1,
+    WIRE_V8_HANDLERS_PLACES = 2,
+};
+
+/*
  * Of one file. Offsets in bytes, of objects from where they begin. Every object begins with the
  * address of its Map, which has the object's type. A function is a JSFunction (a closure, which
  * young garbage collections move), of which several share a SharedFunctionInfo (of the source's
@@ -28,11 +55,7 @@ struct wire_v8 {
     __wire_u32 frame_function; /* the JSFunction */
     __wire_u32 frame_bytecode; /* the BytecodeArray, while it is interpreted */
     __wire_u32 frame_offset;   /* upper half of a word: where in there */
-    /* In which registers, as DWARF numbers them, the interpreter has the latter two while no
-     * function that it calls runs. 0: that is not known. */
-    __wire_u32 bytecode_register;
-    __wire_u32 offset_register;
-    __wire_u32 map_type; /* 16 bits */
+    __wire_u32 map_type;       /* 16 bits */
     __wire_u32 function_shared;
     __wire_u32 shared_bytes; /* of a SharedFunctionInfo, at most WIRE_V8_SHARED_BYTES */
     __wire_u32 shared_data;  /* what executes it; no pointer: it is a part of V8 */
@@ -69,6 +92,6 @@ static inline __wire_u32 wire_v8_code_cookie(__wire_u64 start, __wire_u32 size) 
     return (__wire_u32)(start >> 3) * 0x9e3779b1u ^ size * 0x85ebca6bu;
 }
 
-WIRE_ASSERT(sizeof(struct wire_v8) == 80, "wire_v8");
+WIRE_ASSERT(sizeof(struct wire_v8) == 72, "wire_v8");
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "loader/kernel/clock.h"
 #include "loader/probes/module_name.h"
+#include "loader/runtimes/v8/offset_words.h"
 #include "loader/symbols/symbolizer.h"
 
 #include <bpf/bpf.h>
@@ -290,16 +291,20 @@ void LiveUnwind::forget_process(pid_t pid, uint64_t now_ns) {
     processes_.erase(found);
 }
 
-Result<void> LiveUnwind::install_table(Segment& segment, const UnwindTable& table) {
+Result<void> LiveUnwind::install_table(Segment& segment, const UnwindTable& table,
+                                       const std::vector<uint32_t>& handlers) {
     std::vector<uint64_t> cells;
     cells.reserve(cells_of(table.pages.size() * sizeof(uint32_t)) +
                   cells_of(table.rows.size() * sizeof(uint32_t)) +
-                  cells_of(table.rules.size() * sizeof(wire_unwind_rule)));
+                  cells_of(table.rules.size() * sizeof(wire_unwind_rule)) +
+                  cells_of(handlers.size() * sizeof(uint32_t)));
     append(cells, table.pages);
     const size_t rows_at = cells.size();
     append(cells, table.rows);
     const size_t rules_at = cells.size();
     append(cells, table.rules);
+    const size_t handlers_at = cells.size();
+    append(cells, handlers);
     auto place = cells_.allocate(static_cast<uint32_t>(cells.size()));
     if (!place)
         return place.error();
@@ -312,6 +317,7 @@ Result<void> LiveUnwind::install_table(Segment& segment, const UnwindTable& tabl
     entry.page_cell = place->first;
     entry.row_cell = place->first + static_cast<uint32_t>(rows_at);
     entry.rule_cell = place->first + static_cast<uint32_t>(rules_at);
+    entry.handlers_cell = handlers.empty() ? 0 : place->first + static_cast<uint32_t>(handlers_at);
     __atomic_store_n(&entry.state, WIRE_UNWIND_READY, __ATOMIC_RELEASE);
     return {};
 }
@@ -336,7 +342,11 @@ bool LiveUnwind::install_tables(ModuleId id, const Result<UnwindTables>& tables,
             table = same != tables->tables.end() ? &*same : nullptr;
         }
         if (table && !table->rows.empty()) {
-            auto installed = install_table(segment, *table);
+            std::vector<uint32_t> handlers;
+            if (tables->v8)
+                handlers = v8_offset_words(*tables->v8, table->base,
+                                           segment.segment.address + segment.segment.file_size);
+            auto installed = install_table(segment, *table, handlers);
             if (installed)
                 continue;
             if (forget_unused_modules(now_ns) || cells_.any_rest()) {

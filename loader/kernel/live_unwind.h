@@ -139,7 +139,9 @@ class LiveUnwind {
     void forget_process(pid_t pid, uint64_t now_ns);
     // False when there was no room, but will be.
     bool install_tables(ModuleId id, const Result<UnwindTables>& tables, uint64_t now_ns);
-    Result<void> install_table(Segment& segment, const UnwindTable& table);
+    // `handlers`: as at wire_unwind_table::handlers_cell.
+    Result<void> install_table(Segment& segment, const UnwindTable& table,
+                               const std::vector<uint32_t>& handlers);
     // Lets go of the tables of modules that nobody maps. False: there are none.
     bool forget_unused_modules(uint64_t now_ns);
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/fuzz/fuzz_targets.h"
 
+#include "loader/reader/code/kept_value.h"
 #include "loader/reader/tables/code_frames.h"
 
 #include <cstdlib>
+#include <vector>
 
 namespace auger::test {
 
@@ -17,6 +19,16 @@ void fuzz_code_frames(const uint8_t* data, size_t size) {
         if (row.address < least || row.rule.cfa > WIRE_CFA_UNSUPPORTED)
             std::abort();
         least = row.address + 1;
+    }
+    // In one of eight registers; every other function that is called keeps them all.
+    const uint8_t number = size > 0 ? 8 | (data[size - 1] & 7) : 8;
+    const auto values = kept_value({address, std::as_bytes(std::span(data, size))}, number, -0x24,
+                                   [](uint64_t called) { return called & 1; });
+    least = address;
+    for (const KeptValue& value : values.value_or(std::vector<KeptValue>())) {
+        if (value.address < least || value.address >= address + size)
+            std::abort();
+        least = value.address + 1;
     }
 }
 

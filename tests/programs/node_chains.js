@@ -6,15 +6,19 @@
 // Each stretch of time in which the chain of functions stays as it is becomes a line of JSON in FILE:
 // phase, pid, tid, begin and end (CLOCK_MONOTONIC, ns), the chain as V8 tells it, outermost first
 // ([function, file, line], without V8's own functions), the lines at which these functions begin, the
-// lines that the innermost one has, and `inner`: functions that may stand further in. Each phase is there twice: `cold`, and `warm`,
-// after so many calls that the compilers have had their time. It says `ready` and waits for a byte on
-// standard input before it begins, creates FILE.done at the end, and waits for another one.
+// lines that the innermost one has, and `inner`: functions that may stand further in; of some `busy`, the
+// line at which the innermost one is for most of its time, and calls nothing. Each phase is there
+// twice: `cold`, and `warm`, after so many calls that the compilers have had their time. One that computes
+// has as many stretches as it takes until the thread has had so much of the CPU, which others use, too;
+// one that waits does so as often as it takes. It says `ready` and waits for a byte on standard input
+// before it begins, creates FILE.done at the end, and waits for another one.
 'use strict';
 const fs = require('fs');
 const vm = require('vm');
 
 const output = process.argv[2];
 const STRETCH_NS = 60_000_000n;
+const WAITS = 30;
 const WARM_CALLS = 3000;
 const WARM_ROUNDS = 20;
 const clock = process.hrtime.bigint; // `process` is a getter of the global object
@@ -53,13 +57,18 @@ function chain() {
                         site.getEnclosingLineNumber()]);
 }
 
-function tell(phase, begin, end, known, first, last, inner) {
+function tell(phase, begin, end, known, first, last, inner, busy) {
     fs.appendFileSync(output, JSON.stringify({
         phase, pid: process.pid, tid: process.pid, begin: Number(begin), end: Number(end),
-        chain: known, begins: known.map((frame) => frame[3]), lines: [first, last], inner}) + '\n');
+        chain: known, begins: known.map((frame) => frame[3]), lines: [first, last], inner, busy}) + '\n');
 }
 
-// The stretch lies between the two readings of the clock.
+// The main thread's time on a CPU, ns.
+function used() {
+    return BigInt(fs.readFileSync('/proc/self/schedstat', 'latin1').split(' ')[0]);
+}
+
+// Each stretch lies between two readings of the clock.
 function burn(phase, ns) {
     if (!ns) {
         let value = 0;
@@ -70,15 +79,17 @@ function burn(phase, ns) {
     const known = chain();
     const first = line();
     let value = 0;
-    const begin = clock();
-    let end = begin;
-    while (end - begin < ns) {
-        for (let i = 0; i < 1000; i++)
-            value = (value * 31 + 7) % 1000003;
-        end = clock();
+    for (const before = used(); used() - before < ns;) {
+        const begin = clock();
+        let end = begin;
+        while (end - begin < ns) {
+            for (let i = 0; i < 1000; i++)
+                value = (value * 31 + 7) % 1000003;
+            end = clock();
+        }
+        const last = line(), busy = last - 3;
+        tell(phase, begin, end, known, first, last, ['hrtimeBigInt'], busy);
     }
-    const last = line();
-    tell(phase, begin, end, known, first, last, ['hrtimeBigInt']);
     return value;
 }
 
@@ -89,7 +100,7 @@ function doze(phase, ns) {
     const first = line();
     const begin = clock();
     let end = begin;
-    while (end - begin < ns) {
+    for (let i = 0; i < WAITS; i++) {
         Atomics.wait(sleeper, 0, 0, 2);
         end = clock();
     }
@@ -117,15 +128,17 @@ function call(phase, ns) {
     const known = chain();
     const first = line();
     let value = 0;
-    const begin = clock();
-    let end = begin;
-    while (end - begin < 2n * ns) {
-        for (let i = 0; i < 1000; i++)
-            value = middle(value);
-        end = clock();
+    for (const before = used(); used() - before < 2n * ns;) {
+        const begin = clock();
+        let end = begin;
+        while (end - begin < 2n * ns) {
+            for (let i = 0; i < 1000; i++)
+                value = middle(value);
+            end = clock();
+        }
+        const last = line();
+        tell(phase, begin, end, known, first, last, ['middle', 'leaf']);
     }
-    const last = line();
-    tell(phase, begin, end, known, first, last, ['middle', 'leaf']);
     return value;
 }
 
@@ -136,15 +149,17 @@ function litter(phase, ns) {
     const known = chain();
     const first = line();
     let kept = [];
-    const begin = clock();
-    let end = begin;
-    while (end - begin < 2n * ns) {
-        for (let i = 0; i < 1000; i++)
-            kept[i] = {value: i, text: phase};
-        end = clock();
+    for (const before = used(); used() - before < 2n * ns;) {
+        const begin = clock();
+        let end = begin;
+        while (end - begin < 2n * ns) {
+            for (let i = 0; i < 1000; i++)
+                kept[i] = {value: i, text: phase};
+            end = clock();
+        }
+        const last = line();
+        tell(phase, begin, end, known, first, last, ['hrtimeBigInt']);
     }
-    const last = line();
-    tell(phase, begin, end, known, first, last, ['hrtimeBigInt']);
     return kept.length;
 }
 

@@ -3,9 +3,11 @@
 #include "loader/process/safe_open.h"
 #include "loader/reader/runtimes/read_v8.h"
 #include "loader/runtimes/v8/layout.h"
+#include "loader/runtimes/v8/offset_words.h"
 #include "loader/runtimes/v8/v8_file.h"
 #include "tests/unit/v8_image.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
@@ -13,6 +15,7 @@
 
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace auger {
@@ -25,11 +28,46 @@ using C = V8Constant;
 TEST(V8Files, AreSentWhole) {
     V8File file = made_up_v8_file();
     file.constants[5].reset();
+    file.offset_places = {{0x401000, 10}, {0x401003, 0}, {0x7f0000401003, 63}};
     const std::string bytes = encode_v8_file(file);
     EXPECT_EQ(decode_v8_file(bytes), file);
     EXPECT_EQ(decode_v8_file(bytes + '\0'), std::nullopt);
     for (size_t size = 0; size < bytes.size(); size++)
         EXPECT_EQ(decode_v8_file(bytes.substr(0, size)), std::nullopt) << size;
+}
+
+TEST(V8Files, HavePlacesThatAscendAndAreKnown) {
+    const auto is_taken = [](std::vector<V8OffsetPlace> places) {
+        V8File file = made_up_v8_file();
+        file.offset_places = std::move(places);
+        return decode_v8_file(encode_v8_file(file)) == file;
+    };
+    EXPECT_TRUE(is_taken({{0, 1}, {1, 0}}));
+    EXPECT_TRUE(is_taken({{UINT64_MAX - 1, 1}, {UINT64_MAX, 0}}));
+    EXPECT_FALSE(is_taken({{1, 1}, {1, 0}}));
+    EXPECT_FALSE(is_taken({{2, 1}, {1, 0}}));
+    EXPECT_FALSE(is_taken({{1, 64}}));
+    EXPECT_TRUE(is_taken(std::vector<V8OffsetPlace>(1, {1, 63})));
+    std::vector<V8OffsetPlace> most;
+    for (size_t i = 0; i < V8File::offset_places_limit; i++)
+        most.push_back({i, 1});
+    EXPECT_TRUE(is_taken(most));
+    most.push_back({most.size(), 1});
+    EXPECT_FALSE(is_taken(most));
+}
+
+TEST(V8Files, SayToWalksWhereOffsetsAre) {
+    V8File file = made_up_v8_file();
+    EXPECT_TRUE(v8_offset_words(file, 0, UINT64_MAX).empty());
+    file.offset_places = {{0x4fff, 5}, {0x5010, 10}, {0x5014, 0}, {0x5018, 63}, {0x6000, 10}};
+    using testing::ElementsAre;
+    EXPECT_THAT(v8_offset_words(file, 0x5000, 0x6000),
+                ElementsAre(3u, 0x10u, 10u, 4u << 6, 8u << 6 | 63));
+    EXPECT_TRUE(v8_offset_words(file, 0x7000, 0x8000).empty());
+    // What is too far away ends what is said.
+    file.offset_places = {{0x5000, 10}, {0x5000 + (1u << 26), 11}, {0x5001 + (1u << 26), 12}};
+    EXPECT_THAT(v8_offset_words(file, 0x4000, UINT64_MAX),
+                ElementsAre(2u, 0x1000u, 10u, ((1u << 26) - 1) << 6));
 }
 
 TEST(V8Files, VariablesAreConstantsWhateverTheirType) {
@@ -64,8 +102,6 @@ TEST(V8Layouts, SayWhereThingsAre) {
     EXPECT_EQ(walk.frame_function, 24u);
     EXPECT_EQ(walk.frame_bytecode, 40u);
     EXPECT_EQ(walk.frame_offset, 56u);
-    EXPECT_EQ(walk.bytecode_register, 14u);
-    EXPECT_EQ(walk.offset_register, 8u);
     EXPECT_EQ(walk.map_type, 18u);
     EXPECT_EQ(walk.function_shared, 40u);
     EXPECT_EQ(walk.shared_data, 8u);
@@ -122,8 +158,7 @@ TEST(V8Layouts, AreBounded) {
     for (size_t i = 0; i < V8File::constants_count; i++) {
         V8File file = made_up_v8_file();
         const int32_t value = *file.constants[i];
-        const bool is_register = i == static_cast<size_t>(C::bytecode_register) ||
-                                 i == static_cast<size_t>(C::offset_register);
+        const bool is_register = i == static_cast<size_t>(C::offset_register);
         const auto is_known = [&](std::optional<int32_t> claimed) {
             file.constants[i] = claimed;
             return problem_of(file) == "known";
@@ -146,11 +181,6 @@ TEST(V8Layouts, AreBounded) {
     EXPECT_TRUE(with(C::shared_script, 72));
     EXPECT_FALSE(with(C::shared_script, 80));
     EXPECT_FALSE(with(C::shared_flags, 72));
-    // Others have other numbers than DWARF's.
-    V8File file = made_up_v8_file();
-    file.constants[static_cast<size_t>(C::bytecode_register)] = 3;
-    EXPECT_EQ(v8_layout(file)->walk.bytecode_register, 0u);
-    EXPECT_EQ(v8_layout(file)->walk.offset_register, 0u);
 }
 
 } // namespace

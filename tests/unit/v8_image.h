@@ -38,7 +38,6 @@ inline V8File made_up_v8_file() {
     set(C::frame_function, -24);
     set(C::frame_bytecode, -40);
     set(C::frame_offset, -56);
-    set(C::bytecode_register, 14);
     set(C::offset_register, 8);
     set(C::map_type, 18);
     set(C::function_shared, 40);

@@ -11,8 +11,8 @@ enum {
     DWARF_RSP = 7,
 };
 
-// A register of the frame that was interrupted, as DWARF counts, apart from the three that are
-// followed.
+// A register of the frame that was interrupted, as DWARF counts, apart from the stack and frame
+// pointers, which are followed.
 static __always_inline bool read_interrupted_register(u32 number, u64* value) {
     const struct pt_regs___kernel* regs = (void*)bpf_task_pt_regs(bpf_get_current_task_btf());
 
@@ -25,6 +25,9 @@ static __always_inline bool read_interrupted_register(u32 number, u64* value) {
         return true;
     case 2:
         *value = regs->cx;
+        return true;
+    case DWARF_RBX:
+        *value = regs->bx;
         return true;
     case 4:
         *value = regs->si;

@@ -19,4 +19,10 @@ enum DwarfRegister : uint8_t {
     register_last = 16, // that a rule may name
 };
 
+// Of a register as machine code numbers it.
+constexpr uint8_t dwarf_register(uint8_t number) {
+    constexpr uint8_t low[] = {0, 2, 1, 3, 7, 6, 4, 5};
+    return number < sizeof low ? low[number] : number;
+}
+
 } // namespace auger

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/reader/runtimes/read_v8.h"
 
+#include "loader/reader/runtimes/v8_handlers.h"
+
 #include <elf.h>
 
 #include <algorithm>
@@ -98,6 +100,7 @@ std::optional<V8File> read_v8(const ElfFile& file) {
         if (has_some)
             break;
     }
+    v8.offset_places = v8_offset_places(file, v8);
     return v8;
 }
 

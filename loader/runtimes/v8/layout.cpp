@@ -77,12 +77,6 @@ class Constants {
         failed_ = true;
         return 0;
     }
-    // A register, by a number that is DWARF's, too; 0: it has another one.
-    uint32_t high_register(C constant) {
-        constexpr int32_t first = 8, last = 15;
-        const auto value = file_[constant];
-        return value && *value >= first && *value <= last ? static_cast<uint32_t>(*value) : 0;
-    }
     bool failed() const { return failed_; }
 
   private:
@@ -96,8 +90,6 @@ wire_v8 walk_layout(Constants& constants, const Version& version) {
     walk.frame_function = constants.below(C::frame_function);
     walk.frame_bytecode = constants.below(C::frame_bytecode);
     walk.frame_offset = constants.below(C::frame_offset);
-    walk.bytecode_register = constants.high_register(C::bytecode_register);
-    walk.offset_register = walk.bytecode_register ? constants.high_register(C::offset_register) : 0;
     walk.map_type = constants.number(C::map_type, word_bytes, object_limit, 2);
     walk.function_shared = constants.word(C::function_shared);
     walk.shared_data = version.shared_data;

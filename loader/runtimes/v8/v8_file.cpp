@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/runtimes/v8/v8_file.h"
 
+#include "bpf/wire/v8.h"
 #include "loader/base/bytes.h"
 
 #include <algorithm>
@@ -29,7 +30,6 @@ constexpr std::array whole_names = {
     Name{"off_fp_function", C::frame_function},
     Name{"off_fp_bytecode_array", C::frame_bytecode},
     Name{"off_fp_bytecode_offset", C::frame_offset},
-    Name{"InterpreterBytecodeArrayRegister", C::bytecode_register},
     Name{"InterpreterBytecodeOffsetRegister", C::offset_register},
     Name{"IsNotStringMask", C::not_string_mask},
     Name{"StringRepresentationMask", C::representation_mask},
@@ -106,6 +106,12 @@ std::string encode_v8_file(const V8File& file) {
         if (constant)
             out.zigzag(*constant);
     }
+    out.varint(file.offset_places.size());
+    uint64_t before = 0;
+    for (const auto& [address, place] : file.offset_places) {
+        out.varint(address - std::exchange(before, address));
+        out.varint(place);
+    }
     return bytes;
 }
 
@@ -123,6 +129,14 @@ std::optional<V8File> decode_v8_file(std::string_view bytes) {
     for (std::optional<int32_t>& constant : file.constants)
         if (in.boolean())
             constant = number();
+    const size_t places = in.varint_up_to(V8File::offset_places_limit);
+    for (uint64_t address = 0; file.offset_places.size() < places && !in.failed();) {
+        const uint64_t distance = in.varint();
+        fits = fits && distance <= UINT64_MAX - address && (distance || file.offset_places.empty());
+        address += distance;
+        const auto place = in.varint_up_to((1u << WIRE_V8_PLACE_BITS) - 1);
+        file.offset_places.push_back({address, static_cast<uint8_t>(place)});
+    }
     if (in.failed() || !in.at_end() || !fits)
         return std::nullopt;
     return file;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace auger {
 
@@ -22,8 +23,7 @@ enum class V8Constant : uint8_t {
     frame_function,
     frame_bytecode,
     frame_offset,
-    bytecode_register, // as the processor numbers them
-    offset_register,
+    offset_register, // as the processor numbers them
     map_type,
     function_shared,
     shared_name,
@@ -60,12 +60,24 @@ enum class V8Constant : uint8_t {
     count_,
 };
 
+// From an address as linked on, up to the next one: where the code there has the offset of the
+// bytecode that it executes.
+struct V8OffsetPlace {
+    uint64_t address;
+    uint8_t place; // wire_v8_place
+
+    friend bool operator==(const V8OffsetPlace&, const V8OffsetPlace&) = default;
+};
+
 struct V8File {
+    static constexpr size_t offset_places_limit = 1 << 16;
     static constexpr size_t constants_count = static_cast<size_t>(V8Constant::count_);
 
     // 11.3.244.8; 0.0.0.0: it does not say.
     std::array<int32_t, 4> version{};
     std::array<std::optional<int32_t>, constants_count> constants{};
+    // Of all handlers, by address; none when the file does not say where they are.
+    std::vector<V8OffsetPlace> offset_places{};
 
     std::optional<int32_t> operator[](V8Constant constant) const {
         return constants[static_cast<size_t>(constant)];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/reader/code/register_writes.h"
+#include "loader/reader/code/value_move.h"
 
 #include <Zydis/Zydis.h>
 
@@ -53,6 +54,16 @@ struct Decoded {
         return number_of(operand.mem.base);
     }
 };
+
+bool decode_whole(std::span<const std::byte> bytes, Decoded& decoded) {
+    static const ZydisDecoder decoder = make_decoder(false);
+    ZydisDecoderContext context;
+    return ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, &context, bytes.data(),
+                                                      bytes.size(), &decoded.instruction)) &&
+           ZYAN_SUCCESS(ZydisDecoderDecodeOperands(&decoder, &context, &decoded.instruction,
+                                                   decoded.operands.data(),
+                                                   decoded.instruction.operand_count));
+}
 
 bool moves_stack_by_itself(const ZydisDecodedInstruction& instruction) {
     switch (instruction.mnemonic) {
@@ -151,6 +162,127 @@ std::optional<uint32_t> value_of_eax(const Decoded& decoded) {
     return std::nullopt;
 }
 
+// Where it is in memory, and how many bytes. False: that is not one register, another one and a
+// constant, but of another segment, or relative to the instruction.
+bool read_place(const Decoded& decoded, size_t i, ValueMove& move) {
+    const ZydisDecodedOperand& operand = decoded.operands[i];
+    if (operand.type != ZYDIS_OPERAND_TYPE_MEMORY || decoded.instruction.address_width != 64 ||
+        operand.mem.segment == ZYDIS_REGISTER_FS || operand.mem.segment == ZYDIS_REGISTER_GS)
+        return false;
+    const int base = number_of(operand.mem.base);
+    if (base == no_number)
+        return false;
+    move.base = static_cast<uint8_t>(base);
+    if (operand.mem.index != ZYDIS_REGISTER_NONE) {
+        const int index = number_of(operand.mem.index);
+        if (index == no_number)
+            return false;
+        move.index = static_cast<uint8_t>(index);
+        move.scale = operand.mem.scale;
+    }
+    move.amount = operand.mem.disp.value;
+    move.bytes = static_cast<uint8_t>(operand.size / 8);
+    return true;
+}
+
+// A register of 32 or 64 bits.
+bool read_register(const Decoded& decoded, size_t i, ValueMove& move, uint8_t& number) {
+    const ZydisDecodedOperand& operand = decoded.operands[i];
+    if (operand.type != ZYDIS_OPERAND_TYPE_REGISTER || (operand.size != 32 && operand.size != 64))
+        return false;
+    const int found = number_of(operand.reg.value);
+    if (found == no_number)
+        return false;
+    number = static_cast<uint8_t>(found);
+    move.bytes = static_cast<uint8_t>(operand.size / 8);
+    return true;
+}
+
+bool read_addition(const Decoded& decoded, ValueMove& move) {
+    const ZydisMnemonic name = decoded.instruction.mnemonic;
+    const bool by_one = name == ZYDIS_MNEMONIC_INC || name == ZYDIS_MNEMONIC_DEC;
+    if (!read_register(decoded, 0, move, move.number) || (!by_one && !decoded.immediate(1)))
+        return false;
+    const int64_t amount = by_one ? 1 : decoded.operands[1].imm.value.s;
+    const bool down = name == ZYDIS_MNEMONIC_SUB || name == ZYDIS_MNEMONIC_DEC;
+    move.amount = down ? static_cast<int64_t>(-static_cast<uint64_t>(amount)) : amount;
+    move.base = move.number;
+    move.kind = ValueMove::Kind::copy;
+    return true;
+}
+
+bool read_move(const Decoded& decoded, ValueMove& move) {
+    using Kind = ValueMove::Kind;
+    const ZydisDecodedOperand* operands = decoded.operands.data();
+    if (operands[0].type == ZYDIS_OPERAND_TYPE_MEMORY) {
+        move.kind = Kind::store;
+        const bool of_register = read_register(decoded, 1, move, move.number);
+        const uint8_t bytes = move.bytes;
+        if (!read_place(decoded, 0, move))
+            return false;
+        if (!of_register || move.bytes != bytes)
+            move.number = no_register_number;
+        return true;
+    }
+    if (!read_register(decoded, 0, move, move.number))
+        return false;
+    if (operands[1].type == ZYDIS_OPERAND_TYPE_MEMORY) {
+        move.kind = Kind::load;
+        return read_place(decoded, 1, move);
+    }
+    move.kind = Kind::copy;
+    return read_register(decoded, 1, move, move.base);
+}
+
+bool read_value_move(const Decoded& decoded, ValueMove& move) {
+    switch (decoded.instruction.mnemonic) {
+    case ZYDIS_MNEMONIC_MOV:
+    case ZYDIS_MNEMONIC_MOVSXD:
+        return read_move(decoded, move);
+    case ZYDIS_MNEMONIC_LEA: {
+        if (!read_register(decoded, 0, move, move.number))
+            return false;
+        const uint8_t bytes = move.bytes;
+        move.kind = ValueMove::Kind::copy;
+        const bool plain = read_place(decoded, 1, move) && move.index == no_register_number;
+        move.bytes = bytes;
+        return plain;
+    }
+    case ZYDIS_MNEMONIC_ADD:
+    case ZYDIS_MNEMONIC_SUB:
+    case ZYDIS_MNEMONIC_INC:
+    case ZYDIS_MNEMONIC_DEC:
+        return read_addition(decoded, move);
+    case ZYDIS_MNEMONIC_PUSH:
+    case ZYDIS_MNEMONIC_POP:
+        move.kind = decoded.instruction.mnemonic == ZYDIS_MNEMONIC_PUSH ? ValueMove::Kind::push
+                                                                        : ValueMove::Kind::pop;
+        return read_register(decoded, 0, move, move.number);
+    case ZYDIS_MNEMONIC_LEAVE:
+        move.kind = ValueMove::Kind::leave;
+        return true;
+    case ZYDIS_MNEMONIC_JMP:
+        move.kind = ValueMove::Kind::jump;
+        return read_register(decoded, 0, move, move.number);
+    case ZYDIS_MNEMONIC_INT3:
+        move.kind = ValueMove::Kind::stop;
+        return true;
+    default:
+        return false;
+    }
+}
+
+// Whatever it is that the instruction writes there.
+bool read_memory_write(const Decoded& decoded, ValueMove& move) {
+    for (size_t i = 0; i < decoded.instruction.operand_count_visible; ++i)
+        if ((decoded.operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) &&
+            read_place(decoded, i, move)) {
+            move.kind = ValueMove::Kind::store;
+            return true;
+        }
+    return false;
+}
+
 bool is_other_gate(const ZydisDecodedInstruction& instruction) {
     return instruction.mnemonic == ZYDIS_MNEMONIC_SYSENTER ||
            instruction.mnemonic == ZYDIS_MNEMONIC_INT;
@@ -193,16 +325,21 @@ bool suspicious(const ZydisDecodedInstruction& instruction) {
 
 } // namespace
 
-std::optional<RegisterWrites> register_writes(std::span<const std::byte> bytes, uint64_t address) {
-    static const ZydisDecoder decoder = make_decoder(false);
+ValueMove value_move(std::span<const std::byte> bytes) {
     Decoded decoded;
-    ZydisDecoderContext context;
-    ZydisDecodedInstruction& instruction = decoded.instruction;
-    if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, &context, bytes.data(), bytes.size(),
-                                                    &instruction)) ||
-        !ZYAN_SUCCESS(ZydisDecoderDecodeOperands(
-            &decoder, &context, &instruction, decoded.operands.data(), instruction.operand_count)))
+    if (!decode_whole(bytes, decoded))
+        return {};
+    ValueMove move, other;
+    if (read_value_move(decoded, move))
+        return move;
+    return read_memory_write(decoded, other) ? other : ValueMove{};
+}
+
+std::optional<RegisterWrites> register_writes(std::span<const std::byte> bytes, uint64_t address) {
+    Decoded decoded;
+    if (!decode_whole(bytes, decoded))
         return std::nullopt;
+    const ZydisDecodedInstruction& instruction = decoded.instruction;
     RegisterWrites writes{};
     writes.length = instruction.length;
     writes.flow = next_of(instruction);
