@@ -26,13 +26,37 @@ static __always_inline u64 read_value(struct stack_walk* walk, u64 value, u8 typ
     return perl_word(walk, 0);
 }
 
-// What a name is known by; 0: it cannot be read, and its address becomes 0.
-static __always_inline u64 mark_name(u64* name) {
-    u64 mark = 0;
+// What a text of so many bytes, with its zero, is known by: it is the one that was read last.
+static __always_inline u64 mark_text(const struct stack_walk* walk, u64 bytes) {
+    u64 mark = bytes;
 
-    if (*name >> WIRE_PERL_FRAME_SHIFT || !read_word(*name, &mark))
+    for (u32 i = 0; i < WIRE_PERL_FILE / sizeof(u64) && i * sizeof(u64) < bytes; i++) {
+        u64 left = bytes - i * sizeof(u64), word = walk->perl.text[i];
+
+        if (left < sizeof(u64))
+            word &= ~0ull >> (64 - 8 * left);
+        mark = wire_perl_mark(mark, word);
+    }
+    return mark;
+}
+
+// What the text there is known by; 0: it cannot be read.
+static __always_inline u64 read_text(struct stack_walk* walk, u64 address) {
+    long bytes = bpf_probe_read_user_str(walk->perl.text, WIRE_PERL_FILE, (void*)address);
+
+    return bytes > 0 && bytes <= WIRE_PERL_FILE ? mark_text(walk, (u64)bytes) : 0;
+}
+
+// What a name is known by, all of it: memory that was freed keeps parts of what was there. 0: it
+// cannot be read, and its address becomes 0.
+static __always_inline u64 mark_name(struct stack_walk* walk, u64* name) {
+    u64 mark = 0, text = 0;
+
+    if (!(*name >> WIRE_PERL_FRAME_SHIFT) && read_word(*name, &mark))
+        text = read_text(walk, *name + WIRE_PERL_NAME_CHARACTERS);
+    if (!text)
         *name = 0;
-    return *name ? mark : 0;
+    return text ? wire_perl_mark(mark, text) : 0;
 }
 
 // The glob of a sub: as caller() does it, the one that it was made for. Whether it could be read.
@@ -73,7 +97,7 @@ __noinline int note_perl_sub(struct stack_walk* walk, u64 sub, u32 type) {
     } else if (name && !read_glob(walk, name)) {
         return 0;
     }
-    walk->perl.name_mark = mark_name(&walk->perl.name);
+    walk->perl.name_mark = mark_name(walk, &walk->perl.name);
     return 1;
 }
 
@@ -103,27 +127,13 @@ __noinline int note_perl_package(struct stack_walk* walk, const struct wire_perl
     walk->perl.package = perl_word(walk, WIRE_PERL_AUX_NAME);
     if (perl_half(walk, WIRE_PERL_AUX_NAMES) && !read_word(walk->perl.package, &walk->perl.package))
         walk->perl.package = 0;
-    walk->perl.package_mark = mark_name(&walk->perl.package);
+    walk->perl.package_mark = mark_name(walk, &walk->perl.package);
     return 0;
-}
-
-// What a text of so many bytes, with its zero, is known by: it is the one that was read last.
-static __always_inline u64 mark_text(const struct stack_walk* walk, u64 bytes) {
-    u64 mark = bytes;
-
-    for (u32 i = 0; i < WIRE_PERL_FILE / sizeof(u64) && i * sizeof(u64) < bytes; i++) {
-        u64 left = bytes - i * sizeof(u64), word = walk->perl.text[i];
-
-        if (left < sizeof(u64))
-            word &= ~0ull >> (64 - 8 * left);
-        mark = wire_perl_mark(mark, word);
-    }
-    return mark;
 }
 
 // The file at hand becomes this one.
 static __always_inline void note_file(struct stack_walk* walk, u64 file) {
-    long bytes;
+    u64 mark;
 
     if (file && file == walk->perl.file)
         return;
@@ -131,11 +141,11 @@ static __always_inline void note_file(struct stack_walk* walk, u64 file) {
     walk->perl.file_mark = 0;
     if (!file || file >> WIRE_PERL_FRAME_SHIFT)
         return;
-    bytes = bpf_probe_read_user_str(walk->perl.text, WIRE_PERL_FILE, (void*)file);
-    if (bytes <= 0 || bytes > WIRE_PERL_FILE)
+    mark = read_text(walk, file);
+    if (!mark)
         return;
     walk->perl.file = file;
-    walk->perl.file_mark = mark_text(walk, (u64)bytes);
+    walk->perl.file_mark = mark;
 }
 
 #endif

@@ -154,8 +154,8 @@ static inline __wire_u32 wire_perl_line(__wire_u32 line) {
     return line > WIRE_PERL_MOST_LINE ? 0 : line;
 }
 
-/* `name`, `package`: the first eight bytes of each, its hash and length, or 0. `file`:
- * wire_perl_mark() of it, or 0. */
+/* `name`, `package`: wire_perl_mark() of each one's hash and length, a word, and of what its
+ * characters are known by, or 0. `file`: what its text is known by, or 0. */
 static inline __wire_u32 wire_perl_cookie(__wire_u64 name, __wire_u64 package, __wire_u64 file,
                                           __wire_u32 line) {
     __wire_u64 mixed = wire_perl_mark(wire_perl_mark(1, name), package);

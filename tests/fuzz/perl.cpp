@@ -63,9 +63,25 @@ uint32_t cookie_of(std::span<const std::byte> content, const PerlFrameWords& wor
         return number;
     };
     constexpr uint64_t addresses = (uint64_t{1} << WIRE_PERL_FRAME_SHIFT) - 1;
-    const auto name = [&](uint64_t word) {
+    const auto text_mark = [&](uint64_t address) {
+        std::string_view text(reinterpret_cast<const char*>(pages.data()) + address % page_bytes,
+                              WIRE_PERL_FILE - 1);
+        text = text.substr(0, text.find('\0'));
+        uint64_t mark = text.size() + 1;
+        for (size_t begin = 0; begin < text.size() + 1; begin += 8) {
+            uint64_t word = 0;
+            const auto left = text.substr(std::min(begin, text.size()), 8);
+            std::memcpy(&word, left.data(), left.size());
+            mark = wire_perl_mark(mark, word);
+        }
+        return mark;
+    };
+    const auto name = [&](uint64_t word) -> uint64_t {
         const uint64_t address = word & addresses;
-        return address > WIRE_PERL_NONE ? at(address, uint64_t{}) : 0;
+        if (address <= WIRE_PERL_NONE)
+            return 0;
+        return wire_perl_mark(at(address, uint64_t{}),
+                              text_mark(address + WIRE_PERL_NAME_CHARACTERS));
     };
     uint64_t file = words.place & addresses;
     uint32_t line = static_cast<uint32_t>(words.place_second >> 32) & WIRE_PERL_MOST_LINE;
@@ -75,16 +91,7 @@ uint32_t cookie_of(std::span<const std::byte> content, const PerlFrameWords& wor
     }
     uint64_t mark = 0;
     if (file > WIRE_PERL_NONE || (words.place & WIRE_FRAME_KIND) == WIRE_FRAME_PERL_COP) {
-        std::string_view text(reinterpret_cast<const char*>(pages.data()) + file % page_bytes,
-                              WIRE_PERL_FILE - 1);
-        text = text.substr(0, text.find('\0'));
-        mark = text.size() + 1;
-        for (size_t begin = 0; begin < text.size() + 1; begin += 8) {
-            uint64_t word = 0;
-            const auto left = text.substr(std::min(begin, text.size()), 8);
-            std::memcpy(&word, left.data(), left.size());
-            mark = wire_perl_mark(mark, word);
-        }
+        mark = text_mark(file);
     }
     return wire_perl_cookie(name(words.first), name(words.second), file ? mark : 0, line);
 }

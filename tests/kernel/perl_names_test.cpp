@@ -29,10 +29,11 @@ class PerlNamesTest : public testing::Test {
             put(WIRE_PERL_NAME_LENGTH, static_cast<uint32_t>(text.size()));
             std::memcpy(bytes + WIRE_PERL_NAME_CHARACTERS, text.c_str(), text.size() + 1);
         }
-        uint64_t word() const {
+        // Of a name.
+        uint64_t mark() const {
             uint64_t word;
             std::memcpy(&word, bytes, sizeof word);
-            return word;
+            return perl_name_mark(word, bytes + WIRE_PERL_NAME_CHARACTERS);
         }
         uint64_t address() const { return reinterpret_cast<uint64_t>(bytes); }
     };
@@ -48,7 +49,7 @@ class PerlNamesTest : public testing::Test {
     }
     PerlFrameWords words(uint32_t line) const {
         const uint32_t cookie =
-            wire_perl_cookie(sub_.word(), package_.word(), perl_file_mark("o"), line);
+            wire_perl_cookie(sub_.mark(), package_.mark(), perl_file_mark("o"), line);
         return {WIRE_FRAME_PERL | sub_.address(), package_.address(),
                 WIRE_FRAME_PERL_PLACE | file_.address(), uint64_t{line} << 32 | cookie};
     }
@@ -67,7 +68,7 @@ TEST_F(PerlNamesTest, OfSubsByFileAndLine) {
     file_.put(0, '\0');
     PerlFrameWords nowhere = words(0);
     nowhere.place = WIRE_FRAME_PERL_PLACE | WIRE_PERL_NONE;
-    nowhere.place_second = wire_perl_cookie(sub_.word(), package_.word(), 0, 0);
+    nowhere.place_second = wire_perl_cookie(sub_.mark(), package_.mark(), 0, 0);
     EXPECT_EQ(names_.name(getpid(), nowhere).file, "[perl]");
     EXPECT_EQ(names_.name(getpid(), nowhere).frame.function, "Orders::total");
     EXPECT_THAT(names_.missing(), testing::Each(0u));

@@ -199,6 +199,27 @@ TEST_F(PerlFrameOf, FilesAreKnownByAllOfTheirName) {
     }
 }
 
+// Of memory that was freed the beginning of a name is there for long, and its characters are not.
+TEST_F(PerlFrameOf, NamesAreKnownByAllOfTheirCharacters) {
+    for (const size_t size : {1, 7, 8, 9, 40, 254}) {
+        std::string text(size, 'a');
+        put_name(name, text, 5);
+        EXPECT_EQ(known(), "Orders::" + text + " orders.pl:42") << size;
+        for (size_t i = 0; i < size; i++) {
+            for (const char other : {'b', '\0'}) {
+                text[i] = other;
+                put_name(name, text, 5);
+                EXPECT_EQ(text_of(read()), "gone") << size << ' ' << i;
+            }
+            text[i] = 'a';
+        }
+    }
+    put_name(name, "total", 5);
+    know();
+    put_name(package, "Ordera", 0x2222);
+    EXPECT_EQ(text_of(read()), "gone");
+}
+
 TEST_F(PerlFrameOf, LengthsAreBounded) {
     const std::string longest(1024, 'n'), path(WIRE_PERL_FILE - 1, 'p');
     put_name(name, longest, 6);

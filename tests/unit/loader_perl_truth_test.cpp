@@ -106,6 +106,9 @@ class PerlTruth : public testing::Test {
     }
 
     uint64_t word(uint64_t address) const { return program_.word(address); }
+    uint64_t mark_of_name(uint64_t name) const {
+        return perl_name_mark(word(name), text(name + WIRE_PERL_NAME_CHARACTERS));
+    }
     uint32_t half(uint64_t address) const { return program_.number<uint32_t>(address); }
     std::string text(uint64_t address) const {
         std::string text;
@@ -144,7 +147,7 @@ class PerlTruth : public testing::Test {
             package = flags & WIRE_PERL_LEXICAL ? 0 : package_name(stash);
         }
         const uint32_t cookie = wire_perl_cookie(
-            name ? word(name) : 0, package ? word(package) : 0,
+            name ? mark_of_name(name) : 0, package ? mark_of_name(package) : 0,
             perl_file_mark(text(word(cop_ + WIRE_PERL_COP_FILE))), half(cop_ + WIRE_PERL_COP_LINE));
         const PerlFrameWords words = {WIRE_FRAME_PERL | (name ? name : uint64_t{WIRE_PERL_NONE}),
                                       package | uint64_t{kind} << WIRE_PERL_FRAME_SHIFT,

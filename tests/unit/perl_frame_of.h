@@ -51,8 +51,11 @@ class PerlFrameOf : public testing::Test {
     }
     uint64_t mark(uint64_t at) {
         uint64_t mark = 0;
-        std::memcpy(&mark, memory.pieces[at].data(), sizeof mark);
-        return mark;
+        const std::string_view bytes(reinterpret_cast<const char*>(memory.pieces[at].data()),
+                                     memory.pieces[at].size());
+        std::memcpy(&mark, bytes.data(), sizeof mark);
+        const std::string_view text = bytes.substr(WIRE_PERL_NAME_CHARACTERS);
+        return perl_name_mark(mark, text.substr(0, text.find('\0')));
     }
     static constexpr uint64_t kind(wire_perl_frame frame) {
         return static_cast<uint64_t>(frame) << WIRE_PERL_FRAME_SHIFT;

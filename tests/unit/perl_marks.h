@@ -29,4 +29,9 @@ inline uint64_t perl_file_mark(std::string_view text, char behind = 'x') {
     return mark;
 }
 
+// Likewise a name, of which the first word is hash and length.
+inline uint64_t perl_name_mark(uint64_t hash_and_length, std::string_view text) {
+    return wire_perl_mark(hash_and_length, perl_file_mark(text));
+}
+
 } // namespace auger

@@ -44,30 +44,8 @@ wire_perl_frame kind_of(const PerlFrameWords& words) {
     return static_cast<wire_perl_frame>(words.second >> WIRE_PERL_FRAME_SHIFT);
 }
 
-Text read_name(BoundedMemory& memory, uint64_t address) {
-    Text name;
-    uint32_t length = 0;
-    if (!address || !memory.get(address, name.mark) ||
-        !memory.get(address + WIRE_PERL_NAME_LENGTH, length))
-        return name;
-    std::array<std::byte, name_limit> bytes;
-    const uint32_t size = std::min(length, name_limit);
-    uint8_t flags = 0;
-    // A zero stands between them.
-    if (!memory.bytes(address + WIRE_PERL_NAME_CHARACTERS, bytes.data(), size) ||
-        !memory.get(address + WIRE_PERL_NAME_CHARACTERS + length + 1, flags))
-        return name;
-    for (uint32_t i = 0; i < size; i++) {
-        const auto byte = static_cast<uint8_t>(bytes[i]);
-        if (flags & WIRE_PERL_UTF8)
-            name.text.push_back(static_cast<char>(byte));
-        else
-            append_utf8(name.text, byte);
-    }
-    if (size < length)
-        name.text += "...";
-    return name;
-}
+// Of what is longer, so much is looked at.
+constexpr size_t mark_limit = WIRE_PERL_FILE - 1;
 
 uint64_t mark_of(std::string_view text) {
     const size_t bytes = text.size() + 1; // with its zero
@@ -79,6 +57,34 @@ uint64_t mark_of(std::string_view text) {
         mark = wire_perl_mark(mark, word);
     }
     return mark;
+}
+
+Text read_name(BoundedMemory& memory, uint64_t address) {
+    Text name;
+    uint32_t length = 0;
+    uint64_t hash_and_length = 0;
+    if (!address || !memory.get(address, hash_and_length) ||
+        !memory.get(address + WIRE_PERL_NAME_LENGTH, length))
+        return name;
+    std::array<std::byte, name_limit> bytes;
+    const uint32_t size = std::min(length, name_limit);
+    uint8_t flags = 0;
+    // A zero stands between them.
+    if (!memory.bytes(address + WIRE_PERL_NAME_CHARACTERS, bytes.data(), size) ||
+        !memory.get(address + WIRE_PERL_NAME_CHARACTERS + length + 1, flags))
+        return name;
+    name.mark = wire_perl_mark(
+        hash_and_length, mark_of(memory.text(address + WIRE_PERL_NAME_CHARACTERS, mark_limit)));
+    for (uint32_t i = 0; i < size; i++) {
+        const auto byte = static_cast<uint8_t>(bytes[i]);
+        if (flags & WIRE_PERL_UTF8)
+            name.text.push_back(static_cast<char>(byte));
+        else
+            append_utf8(name.text, byte);
+    }
+    if (size < length)
+        name.text += "...";
+    return name;
 }
 
 // "(eval 12)", "(re_eval 3)": each text that is compiled has a number of its own.
@@ -94,10 +100,9 @@ Text read_file_name(BoundedMemory& memory, uint64_t address) {
     Text file;
     if (!address)
         return file;
-    constexpr size_t limit = WIRE_PERL_FILE - 1;
-    file.text = memory.text(address, limit);
+    file.text = memory.text(address, mark_limit);
     file.mark = mark_of(file.text);
-    if (file.text.size() == limit)
+    if (file.text.size() == mark_limit)
         file.text += "...";
     drop_number(file.text);
     return file;
