@@ -273,7 +273,8 @@ bool Following::hands_on(size_t index) const {
 }
 
 void Following::look_back() {
-    std::vector<std::pair<size_t, size_t>> jumps; // to, from
+    using Jump = std::pair<size_t, size_t>; // to, from
+    std::vector<Jump> jumps;
     std::vector<size_t> pending;
     const auto reach = [&](size_t index) {
         Step& step = steps_[index];
@@ -294,9 +295,9 @@ void Following::look_back() {
         pending.pop_back();
         if (index > 0 && goes_on(steps_[index - 1]))
             reach(index - 1);
-        for (const auto& [to, from] :
-             std::ranges::equal_range(jumps, index, {}, &std::pair<size_t, size_t>::first))
-            reach(from);
+        for (auto jump = std::ranges::lower_bound(jumps, index, {}, &Jump::first);
+             jump != jumps.end() && jump->first == index; ++jump)
+            reach(jump->second);
     }
 }
 
