@@ -4,6 +4,7 @@
 #include "call_values.h"
 #include "thread_context.h"
 #include "value_arithmetic.h"
+#include "value_comparisons.h"
 #include "value_keys.h"
 
 #include ARCH(registers.h)
@@ -197,7 +198,7 @@ __noinline int fetch_value(const struct probe_registers* registers, const struct
 }
 
 // Those that are read at the end of a call, or else at its beginning.
-__noinline int fetch_values(const struct probe_registers* registers,
+__noinline int fetch_values(struct probe_registers* registers,
                             const struct wire_call_program* program, struct wire_values* values,
                             bool at_end) {
     if (!registers || !program || !values)
@@ -210,96 +211,12 @@ __noinline int fetch_values(const struct probe_registers* registers,
         if (program->fetch[i].base == WIRE_BASE_CONTEXT &&
             program->fetch[i].flags & WIRE_FETCH_STRING)
             fetch_trace(registers, &program->fetch[i], values, i);
+        else if (program->fetch[i].base == WIRE_BASE_GO_LABEL)
+            fetch_go_label(registers, &program->fetch[i], values, i);
         else
             fetch_value(registers, &program->fetch[i], values, i);
     }
     return 0;
-}
-
-static __always_inline bool compare_numbers(u32 operation, bool is_signed, u64 a, u64 b) {
-    switch (operation) {
-    case WIRE_EQUAL:
-        return a == b;
-    case WIRE_UNEQUAL:
-        return a != b;
-    case WIRE_LESS:
-        return is_signed ? (s64)a < (s64)b : a < b;
-    case WIRE_LESS_EQUAL:
-        return is_signed ? (s64)a <= (s64)b : a <= b;
-    case WIRE_GREATER:
-        return is_signed ? (s64)a > (s64)b : a > b;
-    case WIRE_GREATER_EQUAL:
-        return is_signed ? (s64)a >= (s64)b : a >= b;
-    case WIRE_BITS_SET:
-        return a & b;
-    case WIRE_BITS_CLEAR:
-        return !(a & b);
-    default:
-        return false;
-    }
-}
-
-static __always_inline bool is_same_string(const char* a, const char* b) {
-    const u64 *x = (const u64*)a, *y = (const u64*)b;
-    u64 difference = 0;
-
-    for (u32 i = 0; i < WIRE_STRING / sizeof(u64); i++)
-        difference |= x[i] ^ y[i];
-    return !difference;
-}
-
-__noinline int comparison_holds(const struct wire_call_program* program,
-                                const struct wire_values* values, u32 index) {
-    const struct wire_comparison* comparison;
-    u32 value, other;
-
-    if (!program || !values)
-        return 0;
-    comparison = &program->comparison[index & (WIRE_MAX_COMPARISONS - 1)];
-    value = comparison->value & (WIRE_MAX_VALUES - 1);
-    if (!(values->readable >> value & 1))
-        return 0;
-    if (comparison->flags & WIRE_COMPARE_STRING) {
-        u32 slot = program->fetch[value].string & (WIRE_MAX_STRINGS - 1);
-        u32 constant = comparison->constant & (WIRE_MAX_STRINGS - 1);
-
-        return is_same_string(values->string[slot], program->string[constant]) ==
-               (comparison->operation == WIRE_EQUAL);
-    }
-    if (comparison->flags & WIRE_COMPARE_VALUES) {
-        other = comparison->constant & (WIRE_MAX_VALUES - 1);
-        return (values->readable >> other & 1) &&
-               compare_numbers(comparison->operation, comparison->flags & WIRE_COMPARE_SIGNED,
-                               values->value[value], values->value[other]);
-    }
-    return compare_numbers(comparison->operation, comparison->flags & WIRE_COMPARE_SIGNED,
-                           values->value[value], comparison->constant);
-}
-
-// Which comparisons hold: bits.
-__noinline int comparisons_that_hold(const struct wire_call_program* program,
-                                     const struct wire_values* values) {
-    u32 holding = 0;
-
-    if (!program || !values)
-        return 0;
-    for (u32 i = 0; i < WIRE_MAX_COMPARISONS; i++) {
-        if (i >= program->comparisons)
-            break;
-        if (comparison_holds(program, values, i))
-            holding |= 1u << i;
-    }
-    return holding;
-}
-
-static __noinline bool predicate_holds(const struct wire_predicate* predicate, u32 holding) {
-    for (u32 i = 0; i < WIRE_MAX_CLAUSES; i++) {
-        if (i >= predicate->clauses)
-            break;
-        if ((predicate->clause[i] & holding) == predicate->clause[i])
-            return true;
-    }
-    return !predicate->clauses;
 }
 
 // The predicates that can be decided now; the others are as if they held.
@@ -379,7 +296,7 @@ __noinline int begin_values(struct pt_regs* ctx, struct open_calls* calls, struc
     if (!calls || !call)
         return 0;
     program = program_of(call);
-    if (!program)
+    if (!program || program->at_return)
         return 0;
     thread =
         thread_storage(&thread_values, bpf_get_current_task_btf(), BPF_LOCAL_STORAGE_GET_F_CREATE);
@@ -449,6 +366,24 @@ static __always_inline void note_label(const struct wire_call_program* program,
                            : values->value[index];
 }
 
+// Of a call that returns, whose values are all read now. NULL: there is no memory for them.
+static __always_inline struct thread_values*
+begin_returning(const struct wire_call_program* program, struct open_call* call) {
+    struct thread_values* thread =
+        thread_storage(&thread_values, bpf_get_current_task_btf(), BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+    if (!thread) {
+        count_loss(WIRE_LOSS_VALUES);
+        return NULL;
+    }
+    call->value_slot = RETURN_VALUE_SLOT;
+    thread->returning.sequence = call->sequence;
+    thread->returning.spec = call->spec;
+    thread->returning.values.version = program->version;
+    thread->returning.values.readable = 0;
+    return thread;
+}
+
 __noinline int end_values(struct pt_regs* ctx, struct open_call* call, struct wire_call_end* end) {
     struct wire_call_program* program;
     struct thread_values* thread;
@@ -460,7 +395,8 @@ __noinline int end_values(struct pt_regs* ctx, struct open_call* call, struct wi
     program = program_of(call);
     if (!program)
         return 0;
-    thread = thread_storage(&thread_values, bpf_get_current_task_btf(), 0);
+    thread = program->at_return ? begin_returning(program, call)
+                                : thread_storage(&thread_values, bpf_get_current_task_btf(), 0);
     own = thread ? find_values(thread, call) : NULL;
     if (!own || own->version != program->version)
         return judge_unknown(program);

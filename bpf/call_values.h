@@ -6,6 +6,7 @@
 #ifndef AUGER_CALL_VALUES_H
 #define AUGER_CALL_VALUES_H
 
+#include "go_labels.h"
 #include "maps.h"
 #include "thread_storage.h"
 
@@ -26,6 +27,7 @@ enum {
 /* Of the probe that runs just now. */
 struct probe_registers {
     u64 value[REGISTERS];
+    struct go_label_search label; /* that was looked for last */
 };
 
 /* Of one open call. */
@@ -43,6 +45,9 @@ struct thread_values {
      * known.)
      */
     struct call_values calls[WIRE_MAX_OPEN_CALLS];
+    /* RETURN_VALUE_SLOT: of the call that returns just now, whose values are all read then
+     * (wire_call_program.at_return). */
+    struct call_values returning;
 };
 
 /* Of a tracepoint that is hit. */
@@ -102,9 +107,12 @@ static __always_inline struct wire_values* find_values(struct thread_values* thr
                                                        const struct open_call* call) {
     struct call_values* own;
 
-    if (call->value_slot >= WIRE_MAX_OPEN_CALLS)
+    if (call->value_slot == RETURN_VALUE_SLOT)
+        own = &thread->returning;
+    else if (call->value_slot < WIRE_MAX_OPEN_CALLS)
+        own = &thread->calls[call->value_slot & (WIRE_MAX_OPEN_CALLS - 1)];
+    else
         return NULL;
-    own = &thread->calls[call->value_slot & (WIRE_MAX_OPEN_CALLS - 1)];
     return own->sequence == call->sequence && own->spec == call->spec ? &own->values : NULL;
 }
 

@@ -107,13 +107,13 @@ static __always_inline void send_part(struct sample_buffer* buffer, struct wire_
         __sync_fetch_and_add(&stats->samples, 1);
 }
 
-__noinline u32 note_parked_stack(struct park_sample* place, u64 ip, u64 sp) {
+__noinline u32 note_parked_stack(struct park_sample* place, u64 g, u64 ip, u64 sp) {
     u32 offset, frames;
 
     if (!place)
         return 0;
     offset = words_of_calls(&place->buffer.sample);
-    frames = walk_parked_stack(&place->walk, ip, sp);
+    frames = walk_parked_stack(&place->walk, g, ip, sp);
     if (frames > WIRE_STACK_WORDS || offset > SAMPLE_WORDS - WIRE_STACK_WORDS)
         return 0;
     bpf_probe_read_kernel(&place->buffer.words[offset], frames * sizeof(u64), place->walk.frames);
@@ -149,7 +149,7 @@ __noinline int sample_goroutine_wait(struct open_calls* calls, const struct goro
     sample = &place->buffer.sample;
     sample->calls = 0;
     note_parked_calls(calls, &place->buffer, &here);
-    sample->user_frames = note_parked_stack(place, words[1], words[0]);
+    sample->user_frames = note_parked_stack(place, wait->g, words[1], words[0]);
     sample->kernel_frames = 0;
     sample->with_waker = 0;
     __builtin_memset(sample->comm, 0, sizeof(sample->comm));

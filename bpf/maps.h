@@ -12,7 +12,7 @@
 #include "unwind_table.h"
 #include "wire.h"
 
-enum { NO_VALUE_SLOT = WIRE_MAX_OPEN_CALLS, NO_FD = 0xffffffff };
+enum { NO_VALUE_SLOT = WIRE_MAX_OPEN_CALLS, RETURN_VALUE_SLOT, NO_FD = 0xffffffff };
 enum call_state {
     /* Of a Go function that has no room on its stack: the stack is made larger, and the function
      * begins again. */

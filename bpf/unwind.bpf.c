@@ -42,6 +42,7 @@ __noinline int begin_walk(struct stack_walk* walk) {
     walk->python.has_task = 0;
     walk->ruby.has_chain = 0;
     walk->v8.inner = 0;
+    walk->parked_g = 0;
     return 0;
 }
 
@@ -127,6 +128,8 @@ __noinline int end_walk(struct stack_walk* walk, u32 stop) {
     if (stop == WIRE_STOP_END) {
         if (walk->php.loop_size && has_chain_frames(walk))
             append_chain_frames(walk);
+        if (config.go_label)
+            add_go_label(walk);
         return walk->count;
     }
     if (walk->python.boundary || walk->php.loop_size || stop == WIRE_STOP_LATE)
@@ -134,6 +137,8 @@ __noinline int end_walk(struct stack_walk* walk, u32 stop) {
     // User space may go on to the end of the native frames.
     if (walk->count >= WIRE_STACK_WORDS - 2 && has_chain_frames(walk))
         walk->chain.endless = 1;
+    if (config.go_label)
+        add_go_label(walk);
     at = walk->count;
     if (at < WIRE_STACK_WORDS) {
         walk->frames[at] = WIRE_STACK_CUT | stop;
@@ -192,10 +197,11 @@ __noinline int walk_user_stack(struct stack_walk* walk, bool at_return) {
     return end_walk(walk, stop);
 }
 
-__noinline int walk_parked_stack(struct stack_walk* walk, u64 ip, u64 sp) {
+__noinline int walk_parked_stack(struct stack_walk* walk, u64 g, u64 ip, u64 sp) {
     if (!walk)
         return 0;
     begin_walk(walk);
+    walk->parked_g = g;
     walk->in_kernel = 0;
     walk->ip = ip;
     walk->sp = sp;

@@ -4,6 +4,7 @@
 #ifndef AUGER_UNWIND_H
 #define AUGER_UNWIND_H
 
+#include "go_labels.h"
 #include "maps.h"
 #include "unwind_table.h"
 
@@ -182,6 +183,8 @@ struct stack_walk {
     struct perl_walk perl;
     struct hotspot_walk hotspot;
     struct v8_walk v8;
+    u64 parked_g; /* the goroutine whose stack it is, on no thread; 0: the stack is a thread's */
+    struct go_label_search label;
 };
 
 /*
@@ -210,8 +213,9 @@ struct stack_copy {
     char stack[WIRE_STACK_COPY + STACK_PAGE];
 };
 
-/* Likewise the stack of a goroutine that is on no thread, from where it will go on. */
-int walk_parked_stack(struct stack_walk* walk, u64 ip, u64 sp);
+/* Likewise the stack of a goroutine, by its descriptor, that is on no thread, from where it will go
+ * on. */
+int walk_parked_stack(struct stack_walk* walk, u64 g, u64 ip, u64 sp);
 
 /*
  * Of a walk of the sampler's that was cut for want of a table or of mappings: copies what user

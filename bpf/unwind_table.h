@@ -22,6 +22,7 @@
 #define AUGER_UNWIND_TABLE_H
 
 #include "wire.h"
+#include "wire/go_labels.h"
 #include "wire/hotspot.h"
 #include "wire/perl.h"
 #include "wire/php.h"
@@ -148,6 +149,8 @@ struct wire_unwind_process {
     __wire_u32 ruby_layout;        /* number of its wire_ruby_layout */
     __wire_u32 perl_layout;        /* number of its wire_perl_layout */
     __wire_u64 perl;               /* address of PL_thr_key; 0: it is none of Perl's */
+    struct wire_go_labels go;      /* of Go's goroutines */
+    __wire_u32 unused;
 };
 
 /* Why a walk ended. Behind the outermost frame of a stack that is cut stands one word more:
@@ -201,7 +204,7 @@ enum wire_rbx_state {
 /* The first of the two words that a frame of a runtime takes. Of Python's and PHP's it stands
  * behind the native frame that runs it, of Ruby's and Perl's behind all native frames, of others'
  * in place of one: see wire/python.h, wire/php.h, wire/ruby.h, wire/perl.h, wire/hotspot.h and
- * wire/v8.h. */
+ * wire/v8.h. Go's are native frames; behind all of them stands a label (wire/go_labels.h). */
 #define WIRE_FRAME_RUNTIME 0x1000000000000000ull
 #define WIRE_FRAME_KIND 0x1f00000000000000ull /* the bits that tell them apart */
 #define WIRE_FRAME_PYTHON (WIRE_FRAME_RUNTIME | 0x0100000000000000ull)
@@ -210,6 +213,7 @@ enum wire_rbx_state {
 #define WIRE_FRAME_V8 (WIRE_FRAME_RUNTIME | 0x0400000000000000ull)
 #define WIRE_FRAME_PHP (WIRE_FRAME_RUNTIME | 0x0500000000000000ull)
 #define WIRE_FRAME_V8_CODE (WIRE_FRAME_RUNTIME | 0x0600000000000000ull)
+#define WIRE_FRAME_GO_LABEL (WIRE_FRAME_RUNTIME | 0x0700000000000000ull)
 #define WIRE_FRAME_RUBY (WIRE_FRAME_RUNTIME | 0x0800000000000000ull)
 #define WIRE_FRAME_RUBY_METHOD (WIRE_FRAME_RUNTIME | 0x0900000000000000ull)
 #define WIRE_FRAME_RUBY_OWNER (WIRE_FRAME_RUNTIME | 0x0a00000000000000ull)
@@ -220,7 +224,7 @@ enum wire_rbx_state {
 WIRE_ASSERT(sizeof(struct wire_unwind_rule) == 16, "wire_unwind_rule");
 WIRE_ASSERT(sizeof(struct wire_unwind_table) == 32, "wire_unwind_table");
 WIRE_ASSERT(sizeof(struct wire_unwind_mapping) == 32, "wire_unwind_mapping");
-WIRE_ASSERT(sizeof(struct wire_unwind_process) == 72, "wire_unwind_process");
+WIRE_ASSERT(sizeof(struct wire_unwind_process) == 88, "wire_unwind_process");
 WIRE_ASSERT(sizeof(struct wire_stack_copy) == 40, "wire_stack_copy");
 /* Where a stack is cut, it is asked whether the word there is a first one. */
 WIRE_ASSERT(!(WIRE_PHP_INCLUDED & WIRE_FRAME_RUNTIME), "WIRE_PHP_INCLUDED");

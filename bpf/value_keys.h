@@ -17,9 +17,10 @@ static __always_inline u64 hash_string(const char* string) {
     return hash;
 }
 
-// Whether the value is the task itself, or the trace or span, and not made of it.
+// Whether the value is the task itself, the trace or span, or a label, and not made of it.
 static __always_inline bool is_work_of_thread(const struct wire_fetch* fetch) {
-    return (fetch->base == WIRE_BASE_TASK || fetch->base == WIRE_BASE_CONTEXT) &&
+    return (fetch->base == WIRE_BASE_TASK || fetch->base == WIRE_BASE_CONTEXT ||
+            fetch->base == WIRE_BASE_GO_LABEL) &&
            !(fetch->flags & WIRE_FETCH_IN_MEMORY);
 }
 

@@ -3,6 +3,7 @@
 #ifndef AUGER_WIRE_VALUES_H
 #define AUGER_WIRE_VALUES_H
 
+#include "go_labels.h"
 #include "types.h"
 
 /*
@@ -29,6 +30,9 @@ enum wire_base {
     WIRE_BASE_TASK = 7,
     /* What the thread works for, as its program says: part `number`, a wire_context_part. */
     WIRE_BASE_CONTEXT = 8,
+    /* A string: the label of the goroutine that the thread works for whose key stands in `key`, of
+     * `size` bytes; empty: it has none. */
+    WIRE_BASE_GO_LABEL = 9,
 };
 
 /* Of a thread's context (wire_thread_place). */
@@ -71,11 +75,14 @@ struct wire_fetch {
     __wire_u8 offsets; /* 1 to WIRE_MAX_OFFSETS */
     __wire_u8 flags;
     __wire_u8 size;      /* bytes: 1, 2, 4 or 8, of a register the low ones; of a string how many
-                            it has at most, NUL included */
+                            it has at most, NUL included; of a label how many its key has */
     __wire_u8 bit_shift; /* of a bit-field, in the `size` bytes */
     __wire_u8 bit_size;  /* 0: no bit-field */
     __wire_u8 string;    /* slot, of a string */
-    __wire_s32 offset[WIRE_MAX_OFFSETS];
+    union {
+        __wire_s32 offset[WIRE_MAX_OFFSETS];
+        char key[WIRE_GO_LABEL_KEY]; /* of WIRE_BASE_GO_LABEL, padded with NULs */
+    };
     __wire_u8 operation; /* this and what follows: of WIRE_BASE_COMPUTED */
     __wire_u8 operand;
     __wire_u8 padding[6];
@@ -137,7 +144,10 @@ struct wire_call_program {
     __wire_u8 judges_end;
     __wire_u8 with_task;     /* 1: some value is of WIRE_BASE_TASK */
     __wire_u8 reads_context; /* 1: one of the fetches is of WIRE_BASE_CONTEXT */
-    __wire_u8 padding[5];
+    /* 1: all values are read when the call returns, and nothing has to be kept of its beginning: it
+     * may be a goroutine's, which has gone on on another thread. */
+    __wire_u8 at_return;
+    __wire_u8 padding[4];
     struct wire_fetch fetch[WIRE_MAX_VALUES];
     struct wire_comparison comparison[WIRE_MAX_COMPARISONS];
     struct wire_predicate predicate[WIRE_PREDICATES];
@@ -148,8 +158,8 @@ struct wire_call_program {
 struct wire_values {
     __wire_u32 version;  /* of wire_call_program; 0: there are none */
     __wire_u32 readable; /* bit i: value i could be read */
-    /* Extended to 64 bits; of a string its address, of a trace whether there is one; of one that
-     * could not be read the address at which that failed, or 0. */
+    /* Extended to 64 bits; of a string its address, of a trace or label whether there is one; of
+     * one that could not be read the address at which that failed, or 0. */
     __wire_u64 value[WIRE_MAX_VALUES];
     char string[WIRE_MAX_STRINGS][WIRE_STRING];
 };

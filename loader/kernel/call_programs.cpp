@@ -46,6 +46,7 @@ Result<uint32_t> CallPrograms::enter(SpecId spec, std::optional<CallProgram> pro
         program->wire.version = last_version_;
         program->wire.judges_end = program->wire.judges_end || is_judged_at_end(program->wire);
         program->wire.with_task = asks_for_task(program->wire);
+        program->wire.at_return = is_read_at_return(*program);
         program->wire.reads_context = reads_context(*program);
         uint32_t key = next_place_;
         if (update_element(programs_.map_fd(MapKind::call_programs), &key, &program->wire) < 0)

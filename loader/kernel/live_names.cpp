@@ -19,6 +19,8 @@ namespace {
 constexpr size_t most_known_processes = 50'000;
 // Further threads that wake others share a name: any program may have any number of them.
 constexpr size_t most_wakers = 10'000;
+// Likewise labels of goroutines, of which there may be one for each request.
+constexpr size_t most_go_labels = 10'000;
 constexpr size_t most_notes = 100;
 
 // In the order of wire_unwind_stop.
@@ -127,6 +129,18 @@ LocationId LiveNames::intern_cut(uint64_t cause) {
         frame.function = fmt::format("[stack cut: {}]", stack_cut_cause(cause));
         sink_.on_frames(id, {&frame, 1});
     }
+    return id;
+}
+
+LocationId LiveNames::intern_go_label(const std::string& label) {
+    Frame frame;
+    frame.function = fmt::format("[golabel {}]", label);
+    if (labels_.size() >= most_go_labels && !labels_.contains(frame.function))
+        frame.function = "[golabel (others)]";
+    const auto [found, fresh] = labels_.emplace(frame.function, labels_.size());
+    const LocationId id = interner_.location({go_label_module, found->second, false});
+    if (fresh)
+        sink_.on_frames(id, {&frame, 1});
     return id;
 }
 
@@ -268,20 +282,36 @@ std::span<const uint64_t> LiveNames::placed_frames(pid_t pid, uint64_t time_ns,
     return placed_;
 }
 
+// A waker's is not what the stack is about, and may not be whole.
+void LiveNames::append_go_label() {
+    if (go_label_.empty()) // that of most frames
+        return;
+    if (const std::string label = go_label_.take(); !label.empty() && !is_waker_)
+        stack_.push_back(intern_go_label(label));
+}
+
 void LiveNames::append_user_frames(pid_t pid, uint64_t time_ns,
                                    std::span<const uint64_t> user_frames, bool leaf_is_return) {
     lineage_.clear();
     v8_frame_ = {};
     ruby_frame_ = {};
     perl_frame_ = {};
+    go_label_ = {};
     user_frames = placed_frames(pid, time_ns, user_frames, leaf_is_return);
     for (size_t i = 0; i < user_frames.size(); i++) {
         const uint64_t word = user_frames[i];
+        const bool is_pair = !(word & WIRE_STACK_CUT) && word & WIRE_FRAME_RUNTIME;
+        if (is_pair && GoLabelWords::is_one(word)) {
+            if (++i < user_frames.size())
+                go_label_.add(word, user_frames[i]);
+            continue;
+        }
+        append_go_label();
         if (word & WIRE_STACK_CUT) {
             stack_.push_back(intern_cut(word & ~WIRE_STACK_CUT));
             continue;
         }
-        if (word & WIRE_FRAME_RUNTIME) {
+        if (is_pair) {
             // A frame of a runtime has two words; one without an address is a boundary, of a stack
             // that was cut.
             if (++i < user_frames.size() && !is_boundary(word))
@@ -292,6 +322,7 @@ void LiveNames::append_user_frames(pid_t pid, uint64_t time_ns,
         stack_.push_back(
             intern(mappings_.locate(pid, word & ~WIRE_FRAME_EXACT, time_ns, is_return)));
     }
+    append_go_label();
 }
 
 StackId LiveNames::stack_under(const Location& leaf, pid_t pid, uint64_t time_ns,

@@ -12,6 +12,7 @@
 #include "loader/kernel/task_names.h"
 #include "loader/kernel/v8_names.h"
 #include "loader/reports/symbol_progress.h"
+#include "loader/runtimes/go/label_words.h"
 #include "loader/stream/interner.h"
 #include "loader/symbols/module_map.h"
 #include "loader/symbols/module_table.h"
@@ -112,6 +113,7 @@ class LiveNames {
     LocationId intern_waker(const Waker& waker);
     LocationId intern_cut(uint64_t cause);
     LocationId intern_task(std::string_view function, std::string_view name);
+    LocationId intern_go_label(const std::string& label);
     LocationId intern_named(ModuleKind kind, const std::string& file, uint64_t address,
                             std::span<const Frame> frames);
     // Of a frame of a runtime, by its two words.
@@ -122,6 +124,8 @@ class LiveNames {
     void append_v8_words(pid_t pid, uint64_t first, uint64_t second);
     void append_ruby_words(pid_t pid, uint64_t time_ns, uint64_t first, uint64_t second);
     void append_perl_words(pid_t pid, uint64_t time_ns, uint64_t first, uint64_t second);
+    // Of a goroutine, whose words are all there.
+    void append_go_label();
     void append_user_frames(pid_t pid, uint64_t time_ns, std::span<const uint64_t> user_frames,
                             bool leaf_is_return);
     // Each frame of Ruby's and Perl's at its place.
@@ -148,8 +152,10 @@ class LiveNames {
     size_t sweep_at_ = SIZE_MAX; // in `waiting_`: to be looked at from here on
     std::unordered_map<std::string, uint64_t> wakers_; // address in waker_module, by frame name
     std::unordered_map<std::string, uint64_t> tasks_;  // address in task_module, likewise
+    std::unordered_map<std::string, uint64_t> labels_; // in go_label_module, likewise
     std::string task_function_;                        // of the stack at hand
     std::vector<pid_t> lineage_;                       // likewise; empty: not asked for yet
+    GoLabelWords go_label_;                            // likewise
     bool is_waker_ = false;                            // it is another's, of an earlier time
     V8FrameWords v8_frame_;                            // likewise: the code, before the function
     RubyFrameWords ruby_frame_;                        // likewise: the method around the code

@@ -79,7 +79,7 @@ Error LiveProbes::unreadable(const PlaceMatch& match) {
     if (match.in_go)
         return Error{"judge calls by their values", match.name,
                      "values are kept by thread, and a goroutine may go on on another one",
-                     "values of slow calls are shown as far as they could be read"};
+                     "its label can be asked for: golabel(\"KEY\")"};
     return Error{"read arguments", match.name,
                  "they are overwritten before the first instruction that can be probed",
                  "its result and errno can be read"};
@@ -88,7 +88,7 @@ Error LiveProbes::unreadable(const PlaceMatch& match) {
 bool LiveProbes::can_read(const CallProgram& program, const Place& place) {
     if (!has_duration(place.match.kind) && !place.match.usdt && !place.match.tracepoint)
         return false;
-    if (place.match.in_go && decides(program))
+    if (place.match.in_go && decides(program) && !is_read_at_return(program))
         return false;
     return place.match.kind != PlaceKind::function || place.match.argument_entry ||
            !reads_arguments(program);
@@ -103,8 +103,9 @@ bool LiveProbes::needs_other_entry(const CallProgram& program, const Place& plac
 // The result, or errno.
 bool LiveProbes::reads_results(const CallProgram& program) {
     return std::any_of(
-        program.wire.fetch, program.wire.fetch + program.wire.fetches,
-        [](const wire_fetch& fetch) { return (fetch.flags & WIRE_FETCH_AT_END) != 0; });
+        program.wire.fetch, program.wire.fetch + program.wire.fetches, [](const wire_fetch& fetch) {
+            return fetch.base != WIRE_BASE_GO_LABEL && (fetch.flags & WIRE_FETCH_AT_END);
+        });
 }
 
 bool LiveProbes::may_leave_early(const Probe& probe, const Place& place) const {

@@ -93,6 +93,7 @@ Result<void> LiveSampling::set(const SamplingSettings& settings) {
 
     programs_.config().with_wakers = settings.wall && settings.wakers;
     programs_.config().with_tasks = settings.tasks;
+    set_go_label(settings.go_label);
     programs_.config().base_every =
         settings.rate_hz ? (ticks_hz + settings.rate_hz / 2) / settings.rate_hz : 0;
     const uint32_t waits_hz = settings.waits_hz ? settings.waits_hz : ticks_hz;
@@ -110,6 +111,22 @@ Result<void> LiveSampling::set(const SamplingSettings& settings) {
     cpus_ = cpus;
     settings_ = settings;
     return {};
+}
+
+static_assert(most_go_label_key == WIRE_GO_LABEL_KEY);
+
+// In the place that is not in force, where walks that began before the last edit may still look.
+void LiveSampling::set_go_label(const std::string& key) {
+    volatile wire_config& config = programs_.config();
+    if (key == settings_.go_label)
+        return;
+    const uint32_t next = config.go_label == 1 ? 2 : 1;
+    volatile wire_go_label_key& entry = config.go_label_key[next - 1];
+    const size_t size = std::min<size_t>(key.size(), WIRE_GO_LABEL_KEY);
+    for (size_t i = 0; i < WIRE_GO_LABEL_KEY; i++)
+        entry.text[i] = i < size ? key[i] : '\0';
+    entry.size = static_cast<uint32_t>(size);
+    config.go_label = size ? next : 0;
 }
 
 bool LiveSampling::has_many_threads(const std::vector<pid_t>& pids) {

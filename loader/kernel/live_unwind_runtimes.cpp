@@ -3,8 +3,10 @@
 // them.
 #include "loader/kernel/live_unwind.h"
 #include "loader/kernel/thread_places.h"
+#include "loader/probes/module_name.h"
 #include "loader/process/proc_maps.h"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -73,6 +75,12 @@ void LiveUnwind::find_perl(pid_t pid, const ModuleMapping& mapping, wire_unwind_
     entry.perl = file.key + found->bias;
     entry.perl_layout = found->runtime.layout;
     perl_.set(pid, mappings_.image_began(pid), entry.perl_layout, file, found->bias);
+}
+
+void LiveUnwind::find_go(const ModuleMapping& mapping, wire_unwind_process& entry) const {
+    const auto found = entry.go.form ? std::nullopt : find_runtime(mapping, &Module::go);
+    if (found)
+        entry.go = found->runtime.file.labels;
 }
 
 bool LiveUnwind::find_ruby(pid_t pid, const ModuleMapping& mapping, uint64_t now_ns,
@@ -175,6 +183,13 @@ bool LiveUnwind::lacked_functions(pid_t pid, uint64_t time_ns) const {
     });
 }
 
+void LiveUnwind::enter_go(ModuleId id, const GoFile& file, Module& module) {
+    module.go = {file, 0};
+    if (!file.is_understood())
+        module.note =
+            fmt::format("{}: {}", module_base_name(modules_.info(id).path), file.problem());
+}
+
 void LiveUnwind::install_runtime(ModuleId id, Module& module, const UnwindTables& tables,
                                  uint64_t now_ns) {
     // Whether what the file says of one is new, and its layout has a number.
@@ -207,6 +222,8 @@ void LiveUnwind::install_runtime(ModuleId id, Module& module, const UnwindTables
         module.ruby = {*tables.ruby, layout};
     else if (enter(perl_, tables.perl, module.perl, layout))
         module.perl = {*tables.perl, layout};
+    else if (tables.go && !module.go)
+        enter_go(id, *tables.go, module);
     else
         return;
     renew_processes(id, now_ns);

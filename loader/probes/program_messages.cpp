@@ -25,6 +25,11 @@ bool is_part_of_context(const wire_fetch& fetch) {
            !(fetch.flags & WIRE_FETCH_AT_END);
 }
 
+bool is_go_label(const wire_fetch& fetch) {
+    return (fetch.flags & ~WIRE_FETCH_AT_END) == WIRE_FETCH_STRING && fetch.size > 0 &&
+           fetch.size <= WIRE_GO_LABEL_KEY;
+}
+
 // Whoever reads the values that come back finds them by these indices.
 bool holds_together(const CallProgram& program) {
     const wire_call_program& wire = program.wire;
@@ -44,7 +49,9 @@ bool holds_together(const CallProgram& program) {
             return false;
         if (fetch.base == WIRE_BASE_CONTEXT && !is_part_of_context(fetch))
             return false;
-        if (fetch.base > WIRE_BASE_CONTEXT || fetch.number > 16 || fetch.offsets < 1 ||
+        if (fetch.base == WIRE_BASE_GO_LABEL && !is_go_label(fetch))
+            return false;
+        if (fetch.base > WIRE_BASE_GO_LABEL || fetch.number > 16 || fetch.offsets < 1 ||
             fetch.offsets > WIRE_MAX_OFFSETS || (text && fetch.string >= WIRE_MAX_STRINGS) ||
             (text ? fetch.size > WIRE_STRING : fetch.size > sizeof(uint64_t)) ||
             fetch.bit_shift >= 64 || fetch.bit_size > 64)
@@ -79,7 +86,7 @@ void put_format(ByteWriter& out, const ValueFormat& format) {
 
 ValueFormat take_format(ByteReader& in) {
     ValueFormat format;
-    format.kind = take_enum(in, ValueFormat::Kind::task);
+    format.kind = take_enum(in, ValueFormat::Kind::go_label);
     format.size = static_cast<uint8_t>(in.varint_up_to(UINT8_MAX));
     format.names = take_list(in, most_names, [&] {
         const int64_t value = in.zigzag();

@@ -66,7 +66,7 @@ void RecordDecoder::define_series() {
 void RecordDecoder::module(EventSink& sink) {
     const ModuleId id{in_.varint32()};
     ModuleInfo info;
-    info.kind = static_cast<ModuleKind>(in_.varint_up_to(static_cast<uint64_t>(ModuleKind::perl)));
+    info.kind = static_cast<ModuleKind>(in_.varint_up_to(static_cast<uint64_t>(ModuleKind::go_label)));
     info.path = text();
     info.build_id = text();
     if (define(id.value, modules_))

@@ -107,7 +107,7 @@ void fields(auto& all, IsA<ExplainRequest> auto& explain) {
 
 void fields(auto& all, IsA<SamplingSettings> auto& sampling) {
     all(sampling.rate_hz, sampling.wall, sampling.raised_hz, sampling.raised, sampling.wakers,
-        sampling.waits_hz, sampling.tasks);
+        sampling.waits_hz, sampling.tasks, sampling.go_label);
 }
 
 void fields(auto& all, IsA<WayOut> auto& way) {

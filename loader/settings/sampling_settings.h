@@ -4,9 +4,13 @@
 
 #include "loader/stream/events.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace auger {
+
+inline constexpr size_t most_go_label_key = 24; // bytes: WIRE_GO_LABEL_KEY
 
 struct SamplingSettings {
     uint32_t rate_hz = 0; // 1 to 49,999; 0: off
@@ -20,6 +24,8 @@ struct SamplingSettings {
     // is to be expected; 0: as everything else.
     uint32_t waits_hz = 0;
     bool tasks = false; // stacks of CPython's say which task of an event loop runs
+    // Stacks of Go's say the goroutine's label of this key; empty: of none.
+    std::string go_label{};
     friend bool operator==(const SamplingSettings&, const SamplingSettings&) = default;
 };
 

@@ -23,28 +23,29 @@
 namespace auger {
 
 enum class ModuleKind : uint8_t {
-    file = 0,    // ELF file mapped into a process
-    kernel = 1,  // the kernel and its modules; addresses are the kernel's
-    vdso = 2,    // addresses as linked
-    jit = 3,     // code written at run time; addresses are the process's
-    unknown = 4, // in no mapping that was known at the time
-    syscall = 5, // not code: the address is the number of a system call that a thread waits in
-    waker = 6,   // not code: the address stands for the name of a thread that ended a wait
-    cut = 7,     // not code: the address stands for why a stack ends here (wire_unwind_stop)
-    python = 8,  // a file of Python's; the address stands for a function and a line
-    task = 9,    // not code: the address stands for a task of an event loop that a thread runs
-    java = 10,   // Java's methods; the address stands for some, inlined in one another, and lines
-    js = 11,     // a script of V8's; the address stands for a function and a line
-    php = 12,    // a file of PHP's, or "[php]"; the address stands for a function and a line
-    ruby = 13,   // a file of Ruby's, or "[ruby]"; likewise
-    perl = 14,   // a file of Perl's, or "[perl]"; the address stands for a sub and a line
+    file = 0,      // ELF file mapped into a process
+    kernel = 1,    // the kernel and its modules; addresses are the kernel's
+    vdso = 2,      // addresses as linked
+    jit = 3,       // code written at run time; addresses are the process's
+    unknown = 4,   // in no mapping that was known at the time
+    syscall = 5,   // not code: the address is the number of a system call that a thread waits in
+    waker = 6,     // not code: the address stands for the name of a thread that ended a wait
+    cut = 7,       // not code: the address stands for why a stack ends here (wire_unwind_stop)
+    python = 8,    // a file of Python's; the address stands for a function and a line
+    task = 9,      // not code: the address stands for a task of an event loop that a thread runs
+    java = 10,     // Java's methods; the address stands for some, inlined in one another, and lines
+    js = 11,       // a script of V8's; the address stands for a function and a line
+    php = 12,      // a file of PHP's, or "[php]"; the address stands for a function and a line
+    ruby = 13,     // a file of Ruby's, or "[ruby]"; likewise
+    perl = 14,     // a file of Perl's, or "[perl]"; the address stands for a sub and a line
+    go_label = 15, // not code: the address stands for a label of a goroutine
 };
 
 struct ModuleInfo {
     ModuleKind kind = ModuleKind::unknown;
     std::string
         path; // as the target sees it; "[kernel]", "[vdso]", "[jit]", "[unknown]", "[syscall]",
-              // "[waker]", "[stack cut]", "[task]"
+              // "[waker]", "[stack cut]", "[task]", "[golabel]"
     std::string build_id; // lower-case hexadecimal; may be empty
 };
 

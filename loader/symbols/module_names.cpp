@@ -146,6 +146,7 @@ std::shared_ptr<ModuleNames> ModuleNamesMaker::make(ModuleSource source) {
     case ModuleKind::php:
     case ModuleKind::ruby:
     case ModuleKind::perl:
+    case ModuleKind::go_label:
         break;
     }
     return std::make_shared<NoNames>();

@@ -56,6 +56,7 @@ ModuleTable::ModuleTable(const Limits& limits)
     special(ModuleKind::waker, "[waker]");
     special(ModuleKind::cut, "[stack cut]");
     special(ModuleKind::task, "[task]");
+    special(ModuleKind::go_label, "[golabel]");
 }
 
 ModuleId ModuleTable::add(Module module) {

@@ -25,7 +25,7 @@
 
 namespace auger {
 
-// These seven exist from the start; the others follow in the order in which they were first seen.
+// These eight exist from the start; the others follow in the order in which they were first seen.
 inline constexpr ModuleId unknown_module{0};
 inline constexpr ModuleId kernel_module{1};
 inline constexpr ModuleId vdso_module{2};
@@ -33,6 +33,7 @@ inline constexpr ModuleId syscall_module{3};
 inline constexpr ModuleId waker_module{4};
 inline constexpr ModuleId cut_module{5};
 inline constexpr ModuleId task_module{6};
+inline constexpr ModuleId go_label_module{7};
 
 // All that a symbolizer needs of a module. Descriptors are duplicates; each may be empty.
 struct ModuleSource {

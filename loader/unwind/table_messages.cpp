@@ -18,6 +18,7 @@ constexpr size_t v8_limit =
 constexpr size_t php_limit = 64;
 constexpr size_t ruby_limit = 128;
 constexpr size_t perl_limit = 256;
+constexpr size_t go_limit = 128;
 
 // It becomes the name of a file.
 bool is_build_id(std::string_view text) {
@@ -56,6 +57,7 @@ std::string tables(const Tables& tables) {
     out.string(tables.php ? encode_php_file(*tables.php) : "");
     out.string(tables.ruby ? encode_ruby_file(*tables.ruby) : "");
     out.string(tables.perl ? encode_perl_file(*tables.perl) : "");
+    out.string(tables.go ? encode_go_file(*tables.go) : "");
     out.varint(tables.cached);
     bytes.append(reinterpret_cast<const char*>(tables.file.data()), tables.file.size());
     return bytes;
@@ -85,6 +87,9 @@ std::optional<Tables> tables(std::string_view bytes) {
         return std::nullopt;
     const std::string_view perl = in.string(perl_limit);
     if (!perl.empty() && !(tables.perl = decode_perl_file(perl)))
+        return std::nullopt;
+    const std::string_view go = in.string(go_limit);
+    if (!go.empty() && !(tables.go = decode_go_file(go)))
         return std::nullopt;
     tables.cached = in.boolean();
     if (in.failed())

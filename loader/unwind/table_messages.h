@@ -3,6 +3,7 @@
 // believed unless it holds together.
 #pragma once
 
+#include "loader/runtimes/go/go_file.h"
 #include "loader/runtimes/hotspot/hotspot_file.h"
 #include "loader/runtimes/perl/perl_file.h"
 #include "loader/runtimes/php/php_file.h"
@@ -41,6 +42,7 @@ struct Tables {
     std::optional<PhpFile> php{};
     std::optional<RubyFile> ruby{};
     std::optional<PerlFile> perl{};
+    std::optional<GoFile> go{};
 };
 std::string tables(const Tables& tables);
 std::optional<Tables> tables(std::string_view bytes);

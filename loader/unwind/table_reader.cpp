@@ -93,6 +93,7 @@ Result<UnwindTables> Conversation::tables(int file, const UnwindCache* cache) {
     tables->php = answer->php;
     tables->ruby = answer->ruby;
     tables->perl = answer->perl;
+    tables->go = answer->go;
     // Of two contents, one before and one while it was read, nothing is kept.
     const auto content = FileContent::of(file);
     if (cache && !answer->cached && content && *content == content_ && !content_.just_changed())

@@ -3,6 +3,7 @@
 // worth. Plain data; made by compile_unwind_tables().
 #pragma once
 
+#include "loader/runtimes/go/go_file.h"
 #include "loader/runtimes/hotspot/hotspot_file.h"
 #include "loader/runtimes/perl/perl_file.h"
 #include "loader/runtimes/php/php_file.h"
@@ -54,6 +55,7 @@ struct UnwindTables {
     std::optional<PhpFile> php{};
     std::optional<RubyFile> ruby{};
     std::optional<PerlFile> perl{};
+    std::optional<GoFile> go{};
 
     // The rule at an address as linked. Null where nothing is covered.
     const wire_unwind_rule* find(uint64_t address) const;

@@ -6,13 +6,13 @@
 // (of the architecture), `str(arg1)` the string that it points to, `ret`, `errno`, the `task` that
 // CPython runs; a parameter by its name and members of it (`req->len`, `this->id`, `fd`), where
 // there is DWARF; `trace` and `span_id`, what the thread works for, where its program says so
-// (thread_place.h). Pointers are followed and counted with as in C (`*(arg0 + 8)`, `p->items[i]`,
-// `&p->name`), values are cast
+// (thread_place.h); `golabel("route")`, a pprof label of the goroutine that it works for. Pointers
+// are followed and counted with as in C (`*(arg0 + 8)`, `p->items[i]`, `&p->name`), values are cast
 // (`(u8)arg1`,
 // `((struct request *)arg0)->len`) and computed with (`arg1 - arg0`, `flags >> 4`). All but `ret`
-// and `errno`, and what is made of them, are read when the call begins. A predicate compares values
-// with numbers, strings or each other, joined by `and`, `or`, `not` and parentheses:
-// `arg2 > 4096 and not (ret < 0)`.
+// and `errno`, and what is made of them, are read when the call begins; a label in a Go function,
+// too, when it returns. A predicate compares values with numbers, strings or each other, joined by
+// `and`, `or`, `not` and parentheses: `arg2 > 4096 and not (ret < 0)`.
 #pragma once
 
 #include "bpf/wire.h"
@@ -56,6 +56,7 @@ struct ValueFormat {
         trace_id, // a string of its digits; empty: there is none
         span_id,  // 0: there is none
         task,     // the address of a task's coroutine; 0: none runs
+        go_label, // a string; empty: the goroutine has none
     };
     Kind kind = Kind::word;
     uint8_t size = 8;                                   // bytes
@@ -87,6 +88,8 @@ inline bool is_of_record(const wire_fetch& fetch) {
 bool asks_nothing(const ProgramRequest& request);
 // Whether the thread's context is read.
 bool reads_context(const CallProgram& program);
+// Whether all is read when the call returns, and is the goroutine's: on whatever thread it is.
+bool is_read_at_return(const CallProgram& program);
 // That shows the ids of trace and span, where there are some, and nothing else.
 CallProgram context_program();
 // Whether it may need to know where errno is.

@@ -53,6 +53,7 @@ struct Expression {
         cast,       // (`type`)operands[0]
         arithmetic, // operands[0] `arithmetic` operands[1], of which one is not a number
         string_at,  // str(operands[0])
+        go_label,   // golabel("`text`")
         comparison, // operands[0] `comparison` operands[1]
         negation,   // not operands[0]
         all,        // every operand holds

@@ -55,6 +55,7 @@ class ExpressionParser {
     Parsed primary();
     Parsed parenthesised();
     Parsed name();
+    Parsed go_label(Error::Range first);
     // Of the parenthesis that comes next, when it holds a type; `end`: the token behind it.
     std::optional<TypeName> type_in_parentheses(size_t& end) const;
     size_t behind_template_arguments(size_t token) const;

@@ -66,6 +66,10 @@ std::string trace_text(std::string_view slot) {
     return digits.empty() ? none_text : std::string(digits);
 }
 
+std::string label_text(std::string_view slot) {
+    return bytes_of(slot).empty() ? none_text : string_text(slot);
+}
+
 bool says_failed(const ValueFormat& format, int64_t result) {
     return result == -1 || (format.kind == Format::pointer && result == 0);
 }
@@ -89,11 +93,13 @@ CallValue shown_value(const CallProgram& program, const ShownValue& shown,
             return {shown.name, "unreadable", false};
         return {shown.name, string_text({values.string[slot], WIRE_STRING}), true};
     }
-    if (format.kind == Format::trace_id) {
+    if (format.kind == Format::trace_id || format.kind == Format::go_label) {
         const uint8_t slot = program.wire.fetch[shown.value].string;
         if (slot >= WIRE_MAX_STRINGS)
             return {shown.name, "unreadable", false};
-        return {shown.name, trace_text({values.string[slot], WIRE_STRING}), true};
+        const std::string_view text(values.string[slot], WIRE_STRING);
+        return {shown.name, format.kind == Format::trace_id ? trace_text(text) : label_text(text),
+                true};
     }
     CallValue text{shown.name, number_text(value, format), true};
     if (format.kind == Format::descriptor && value >= 0 && describe)
@@ -127,10 +133,12 @@ std::string format_label(const CallProgram& program, uint32_t kind, uint64_t val
                          std::string_view text) {
     if (kind == WIRE_LABEL_STRING) {
         const std::string_view bytes = bytes_of(text);
-        if (const uint8_t label = program.wire.label;
-            label < program.formats.size() && program.formats[label].kind == Format::trace_id)
-            return trace_text(text);
-        return bytes.empty() ? "\"\"" : std::string(bytes);
+        const uint8_t label = program.wire.label;
+        const Format format =
+            label < program.formats.size() ? program.formats[label].kind : Format::string;
+        // Those two are none where they are empty.
+        const bool is_id = format == Format::trace_id || format == Format::go_label;
+        return !bytes.empty() ? std::string(bytes) : is_id ? none_text : "\"\"";
     }
     if (kind != WIRE_LABEL_NUMBER)
         return "unreadable";

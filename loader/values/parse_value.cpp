@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "bpf/wire.h"
 #include "loader/values/expression_parser.h"
 #include "loader/values/fold_numbers.h"
 
@@ -190,9 +191,11 @@ Result<ExpressionPointer> ExpressionParser::name() {
         made->text = token.text;
         return made;
     }
+    if (token.text == "golabel")
+        return go_label(token.at);
     if (token.text != "str")
         return error(token.at, fmt::format("there is no function \"{}\"", token.text),
-                     "only str(POINTER) is");
+                     "there are str(POINTER) and golabel(\"KEY\")");
     auto made = make(Kind::string_at, token.at);
     auto inner = any();
     if (!inner)
@@ -201,6 +204,25 @@ Result<ExpressionPointer> ExpressionParser::name() {
         return error(peek().at, "a ) is missing");
     made->at = joined(token.at, last_at());
     made->operands.push_back(*std::move(inner));
+    return made;
+}
+
+// Behind the parenthesis.
+Result<ExpressionPointer> ExpressionParser::go_label(Error::Range first) {
+    constexpr size_t key_limit = sizeof(wire_fetch::key);
+    const Token& key = peek();
+    if (key.kind != Token::Kind::string)
+        return error(key.at, "a label's key is missing", "it is in quotes: golabel(\"route\")");
+    if (key.text.empty())
+        return error(key.at, "is no label's key");
+    if (key.text.size() > key_limit)
+        return error(key.at, "is too long for a label's key",
+                     fmt::format("{} bytes are the most", key_limit));
+    take();
+    if (!accept(")"))
+        return error(peek().at, "a ) is missing");
+    auto made = make(Kind::go_label, joined(first, last_at()));
+    made->text = key.text;
     return made;
 }
 

@@ -25,6 +25,13 @@ bool reads_context(const CallProgram& program) {
                        [](const wire_fetch& fetch) { return fetch.base == WIRE_BASE_CONTEXT; });
 }
 
+bool is_read_at_return(const CallProgram& program) {
+    return std::all_of(
+        program.wire.fetch, program.wire.fetch + program.wire.fetches, [](const wire_fetch& fetch) {
+            return fetch.base == WIRE_BASE_GO_LABEL && fetch.flags & WIRE_FETCH_AT_END;
+        });
+}
+
 CallProgram context_program() {
     CallProgram program;
     wire_call_program& wire = program.wire;

@@ -64,8 +64,8 @@ CommandRow flame_command() {
 CLASS ("help classes") shows samples of one class; without it, all, with the number of each class.
 `by KEY` groups the first level by process (the default), comm (thread name), tid, cgroup (of the
 process when it was first seen), cpu (of a wait: where it ended), host (also: machine), task (of an
-event loop of Python's, after `sample tasks`) or coroutine (what tasks run, so that those of one
-function are one). `under FUNCTION` shows what happens in that function, without its callers; under
+event loop of Python's, after `sample tasks`), coroutine (what tasks run, so that those of one
+function are one) or golabel (a pprof label of Go's goroutines, after `sample golabel KEY`). `under FUNCTION` shows what happens in that function, without its callers; under
 "route;fetch": in calls of fetch that route makes. --language shows only functions of Python, PHP,
 Ruby, Perl, Java and JavaScript, and of other code generated at run time, --native only those of
 programs, libraries and the kernel; the time of frames left out counts for the caller that is shown,
@@ -80,6 +80,7 @@ flame by comm
 flame by cgroup
 flame by task
 flame by coroutine
+flame by golabel
 flame under handle
 flame under "route;fetch"
 flame --language

@@ -46,6 +46,8 @@ An EXPRESSION is a value of a call:
   trace, span_id                 what the thread works for when the call begins, where the program
                                  says so (OpenTelemetry's thread context); for nothing 0, which is
                                  shown as none
+  golabel("route")               the pprof label of the goroutine that the thread works for, of Go
+                                 programs; without one empty, which is shown as none
   *p, p[2], p->items[i]          what a pointer leads to: 8 bytes where no type is known
   *(arg0 + 8), &p->name          what lies 8 bytes further; an address
   (u8)arg1, (int64)n             as another type: u8 to u64, s8 to s64, uint8_t ..., C's integers
@@ -61,6 +63,7 @@ the way cannot be read, or zero divides, the value is "unreadable".
 A PREDICATE compares them with numbers, strings or each other (== != < <= > >=), joined by and, or,
 not and parentheses: arg2 > 4096 and ret < 0. A comparison of a value that cannot be read does not
 hold, and neither does its opposite. A trace is compared with its 32 digits in quotes, or with 0.
+Text is equal (==) or not (!=) to text in quotes: golabel("route") == "/quote".
 
 `slow PROBE > T if PREDICATE show EXPRESSION, ...` traces by them, `only PROBE if PREDICATE` counts by
 them, `split PROBE if PREDICATE` and `split PROBE by EXPRESSION` classify by them.)help"},

@@ -26,9 +26,12 @@ std::string describe(const Settings& settings) {
     if (sampling.wall && sampling.waits_hz)
         rate += fmt::format(", waits at {} Hz", sampling.waits_hz);
     return fmt::format(
-        "sampling {}{}{} at {}{}",
+        "sampling {}{}{}{} at {}{}",
         sampling.wall ? "wall-clock time (running, blocked, waiting for a CPU)" : "CPU time",
         sampling.wakers ? " with who ends waits" : "", sampling.tasks ? " with Python's tasks" : "",
+        sampling.go_label.empty()
+            ? ""
+            : fmt::format(" with Go's label {}", quote_word(sampling.go_label)),
         rate,
         settings.target.kind == TargetSpec::Kind::none ? ", as soon as there is a target" : "");
 }
@@ -72,6 +75,8 @@ struct SetSampling final : EditCommand {
             return gate.complaint();
         in_force.wall |= sampling.wall;
         in_force.tasks |= sampling.tasks;
+        if (!sampling.go_label.empty())
+            in_force.go_label = sampling.go_label;
         if (sampling.waits_hz)
             in_force.waits_hz = sampling.waits_hz;
         in_force.raised_hz = sampling.rate_hz;
@@ -116,6 +121,21 @@ Parsed<void> parse_waits(Arguments& arguments, SamplingSettings& sampling) {
     return {};
 }
 
+// `golabel KEY`, if it stands there.
+Parsed<void> parse_go_label(Arguments& arguments, SamplingSettings& sampling) {
+    if (!arguments.take_if("golabel"))
+        return {};
+    if (arguments.at_end())
+        return arguments.missing("a label's key");
+    const Word key = arguments.take();
+    if (key.text.empty() || key.text.size() > most_go_label_key)
+        return Complaint{key.span, fmt::format("\"{}\" is no label's key", key.text),
+                         fmt::format("it has 1 to {} bytes", most_go_label_key),
+                         Error::Kind::usage};
+    sampling.go_label = key.text;
+    return {};
+}
+
 Parsed<CommandPtr> parse_sample(Arguments& arguments) {
     auto command = std::make_unique<SetSampling>();
     SamplingSettings& sampling = command->sampling;
@@ -125,11 +145,16 @@ Parsed<CommandPtr> parse_sample(Arguments& arguments) {
                          "write sample wall wakers", Error::Kind::usage};
     sampling.wakers = sampling.wall && arguments.take_if("wakers");
     sampling.tasks = arguments.take_if("tasks");
-    if (sampling.tasks && !arguments.at_end() &&
+    if (auto label = parse_go_label(arguments, sampling); !label)
+        return label.complaint();
+    const bool has_stacks = sampling.tasks || !sampling.go_label.empty();
+    if (has_stacks && !arguments.at_end() &&
         (arguments.peek().text == "wall" || arguments.peek().text == "off"))
         return Complaint{arguments.peek().span,
                          fmt::format("\"{}\" cannot stand here", arguments.peek().text),
-                         "write sample wall tasks, or sample off", Error::Kind::usage};
+                         sampling.tasks ? "write sample wall tasks, or sample off"
+                                        : "write sample wall golabel KEY, or sample off",
+                         Error::Kind::usage};
     if (!sampling.wall && arguments.take_if("off"))
         return as_command(std::move(command));
     sampling.rate_hz = default_rate_hz;
@@ -165,7 +190,9 @@ CommandRow sample_command() {
     return {
         .name = "sample",
         .group = "Sampling",
-        .usage = "sample [wall [wakers]] [tasks] [RATE [waits RATE] [only CONDITION]] | sample off",
+        .usage =
+            "sample [wall [wakers]] [tasks] [golabel KEY] [RATE [waits RATE] [only CONDITION]] "
+            "| sample off",
         .summary = "sample stacks RATE times a second (999)",
         .details = R"help(
 Takes stacks of running threads RATE times a second, from 1 to 49,999; 999 when none is given.
@@ -188,6 +215,10 @@ of and what asyncio calls the task (up to 3.14). Until that is known, and for ta
 has the coroutine's address, as id() says it. Two tasks that live one after the other may have one
 address. In a value of a call it is `task` ("help expressions").
 
+With `golabel KEY`, stacks of Go programs say the label that the goroutine has under KEY, as
+pprof.Do() and pprof.SetGoroutineLabels() set it: [golabel route=/quote] stands around all functions.
+`flame by golabel` groups by it. In a value of a call it is golabel("route").
+
 `waits RATE` samples waits at a rate of their own, and takes their stacks only where a sample is
 expected. With thousands of threads, or millions of waits a second, that costs a fraction. Each
 sample carries its weight, so shares stay right. A wait much longer than its thread's others may
@@ -201,11 +232,12 @@ sample 9999
 sample wall 199
 sample wall wakers
 sample tasks 499
+sample golabel route 499
 sample wall 499 waits 9
 sample 4999 only handle > p95
 sample off)help",
-        .arguments = {{.words = "wall tasks 99 999 9999 off"},
-                      {.words = "wakers tasks 99 999 9999 waits only"},
+        .arguments = {{.words = "wall tasks golabel 99 999 9999 off"},
+                      {.words = "wakers tasks golabel 99 999 9999 waits only"},
                       {.probe = true, .words = "only in pid tid comm cgroup not"},
                       {.probe = true,
                        .function = true,

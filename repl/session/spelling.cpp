@@ -83,13 +83,16 @@ std::string spell_raised(const Settings& settings) {
 
 std::vector<std::string> spell_sampling(const Settings& settings) {
     const SamplingSettings& sampling = settings.sampling;
-    const std::string wall = sampling.wall ? "wall " : "", tasks = sampling.tasks ? "tasks " : "";
+    const std::string wall = sampling.wall ? "wall " : "";
+    std::string stacks = sampling.tasks ? "tasks " : "";
+    if (!sampling.go_label.empty())
+        stacks += fmt::format("golabel {} ", quote_word(sampling.go_label));
     std::vector<std::string> lines;
     if (sampling.rate_hz != 0)
         lines.push_back(fmt::format("sample {}{}{}{}{}", wall, sampling.wakers ? "wakers " : "",
-                                    tasks, sampling.rate_hz, spell_waits(sampling)));
+                                    stacks, sampling.rate_hz, spell_waits(sampling)));
     if (sampling.raised_hz != 0)
-        lines.push_back(fmt::format("sample {}{}{}", wall, tasks, spell_raised(settings)));
+        lines.push_back(fmt::format("sample {}{}{}", wall, stacks, spell_raised(settings)));
     return lines;
 }
 

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/fuzz/fuzz_targets.h"
 
+#include "bpf/unwind_table.h"
 #include "loader/reader/elf/go_lines.h"
 #include "loader/reader/elf/go_table.h"
+#include "loader/reader/runtimes/read_go.h"
+#include "loader/reader/tables/go_runtime.h"
+#include "loader/runtimes/go/label_words.h"
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace auger::test {
@@ -67,10 +73,31 @@ void check_lines(const GoTable& table, std::span<const std::byte> content) {
     }
 }
 
+// Of labels: where they are, what their words say, and what is sent of them.
+void check_labels(std::span<const std::byte> bytes) {
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (const auto offset = go_labels_offset(bytes); offset && (*offset == 0 || *offset % 8 != 0))
+        std::abort();
+    if (const auto version = go_version(bytes))
+        (void)go_labels_form(*version);
+    (void)go_labels_form(text);
+    if (const auto file = decode_go_file(text);
+        file && decode_go_file(encode_go_file(*file)) != file)
+        std::abort();
+    GoLabelWords words;
+    for (size_t at = 0; at + 2 * sizeof(uint64_t) <= bytes.size(); at += 2 * sizeof(uint64_t)) {
+        uint64_t pair[2];
+        std::memcpy(pair, bytes.data() + at, sizeof pair);
+        words.add(WIRE_FRAME_GO_LABEL | pair[0] % 32, pair[1]);
+    }
+    (void)words.take();
+}
+
 } // namespace
 
 void fuzz_go_table(const uint8_t* data, size_t size) {
     const auto bytes = std::as_bytes(std::span(data, size));
+    check_labels(bytes);
     const size_t found = GoTable::find(bytes);
     if (found > size)
         std::abort();

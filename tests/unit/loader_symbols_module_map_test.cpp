@@ -164,7 +164,7 @@ TEST_F(Map, TheDeadStayKnownUpToTheLimit) {
     }
     EXPECT_FALSE(small.knows(ghost + 1));
     EXPECT_TRUE(small.exited(ghost + 3));
-    EXPECT_EQ(small.locate(ghost + 3, 0x1000, 15).module, ModuleId{task_module.value + 1});
+    EXPECT_EQ(small.locate(ghost + 3, 0x1000, 15).module, ModuleId{go_label_module.value + 1});
     EXPECT_EQ(small.forgotten_processes(), 2u);
 }
 

@@ -156,12 +156,30 @@ bool Machine::fetch_trace(const wire_fetch& fetch, wire_values& values, uint64_t
     return context != Context::unreadable;
 }
 
+bool Machine::fetch_go_label(const wire_fetch& fetch, wire_values& values, uint64_t& value) const {
+    char* slot = values.string[fetch.string];
+    std::memset(slot, 0, WIRE_STRING);
+    value = 0;
+    if (!go_labels)
+        return false;
+    const auto found = go_labels->find(std::string(fetch.key, fetch.size));
+    value = found != go_labels->end();
+    if (value)
+        found->second.copy(slot, WIRE_STRING - 1);
+    return true;
+}
+
 wire_values Machine::run(const wire_call_program& program) const {
     wire_values values{};
     for (unsigned i = 0; i < program.fetches; ++i) {
         const wire_fetch& wanted = program.fetch[i];
         if (wanted.base == WIRE_BASE_CONTEXT && (wanted.flags & WIRE_FETCH_STRING)) {
             const bool known = fetch_trace(wanted, values, values.value[i]);
+            values.readable |= static_cast<uint32_t>(known) << i;
+            continue;
+        }
+        if (wanted.base == WIRE_BASE_GO_LABEL) {
+            const bool known = fetch_go_label(wanted, values, values.value[i]);
             values.readable |= static_cast<uint32_t>(known) << i;
             continue;
         }

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +25,8 @@ struct Machine {
     enum class Context { unreadable, none, present } context = Context::none;
     std::string trace{}; // digits
     uint64_t span = 0;
+    // Of the goroutine that it works for, by key; nothing: they cannot be read.
+    std::optional<std::map<std::string, std::string>> go_labels{};
     // False: that memory cannot be read.
     std::function<bool(uint64_t address, void* to, size_t size)> read =
         [](uint64_t, void*, size_t) { return false; };
@@ -36,6 +39,7 @@ struct Machine {
   private:
     bool fetch(const wire_fetch& fetch, const wire_values& known, uint64_t& value) const;
     bool fetch_trace(const wire_fetch& fetch, wire_values& values, uint64_t& value) const;
+    bool fetch_go_label(const wire_fetch& fetch, wire_values& values, uint64_t& value) const;
 };
 
 // Made-up memory: pages of bytes at an address.

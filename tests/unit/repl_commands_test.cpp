@@ -116,6 +116,16 @@ TEST(SampleCommand, Rates) {
     EXPECT_FALSE(edited("sample wall 199").sampling.tasks);
     EXPECT_THAT(wrong("sample tasks wall"), HasSubstr("14: \"wall\" cannot stand here"));
     EXPECT_THAT(wrong("sample tasks off"), HasSubstr("14: \"off\" cannot stand here"));
+    const Settings label = edited("sample wall golabel route 199 waits 9").sampling;
+    EXPECT_TRUE(label.wall && label.go_label == "route" && label.waits_hz == 9);
+    EXPECT_EQ(label.rate_hz, 199u);
+    EXPECT_EQ(edited("sample golabel 499").sampling.go_label, "499"); // it is the key
+    EXPECT_EQ(edited("sample tasks golabel \"span id\"").sampling.go_label, "span id");
+    EXPECT_EQ(edited("sample 199").sampling.go_label, "");
+    EXPECT_THAT(wrong("sample golabel"), HasSubstr("a label's key"));
+    EXPECT_THAT(wrong("sample golabel \"\""), HasSubstr("16: \"\" is no label's key"));
+    EXPECT_THAT(wrong("sample golabel " + std::string(25, 'k')), HasSubstr("1 to 24 bytes"));
+    EXPECT_THAT(wrong("sample golabel route wall"), HasSubstr("22: \"wall\" cannot stand here"));
     EXPECT_EQ(edited("sample off").sampling, Settings{});
     EXPECT_THAT(wrong("sample 0"), HasSubstr("sample off"));
     EXPECT_THAT(wrong("sample 50000"), HasSubstr("from 1 to 49,999"));

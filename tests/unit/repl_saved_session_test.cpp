@@ -94,6 +94,9 @@ TEST(SavedSession, EveryKindOfSettingComesBack) {
     expect_round_trip("target 4711; sample wall 4999 only not in handle");
     expect_round_trip("target 4711; sample tasks 4999 only not in handle");
     EXPECT_THAT(expect_round_trip("sample tasks"), ElementsAre("sample tasks 999"));
+    EXPECT_THAT(expect_round_trip("target 4711; sample wall golabel route 199; "
+                                  "sample golabel 'span id' 4999 only not in handle"),
+                testing::Contains("sample wall golabel \"span id\" 199"));
     EXPECT_THAT(expect_round_trip(""), ElementsAre());
 }
 

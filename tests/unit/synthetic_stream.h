@@ -20,7 +20,8 @@ class SyntheticStream {
     }
 
     // Root first; a name that begins with "k:" is a kernel function, with "c:" one of the C
-    // library, with "s:" a system call that is waited in, with "p:" one of Python.
+    // library, with "s:" a system call that is waited in, with "p:" one of Python, with "t:" a
+    // task, with "g:" a label of a goroutine.
     StackId stack(const std::vector<std::string>& root_first) {
         auto [it, is_new] = stacks_.try_emplace(root_first, StackId{uint32_t(stacks_.size())});
         if (is_new) {
@@ -170,9 +171,21 @@ class SyntheticStream {
             sink_.on_module(ModuleId{3}, {ModuleKind::syscall, "[syscall]", ""});
             sink_.on_module(ModuleId{4}, {ModuleKind::python, "/srv/app.py", ""});
             sink_.on_module(ModuleId{5}, {ModuleKind::task, "[task]", ""});
+            sink_.on_module(ModuleId{6}, {ModuleKind::go_label, "[golabel]", ""});
             more_modules_ = true;
         }
-        return ModuleId{name[0] == 'c' ? 2u : name[0] == 's' ? 3u : name[0] == 't' ? 5u : 4u};
+        switch (name[0]) {
+        case 'c':
+            return ModuleId{2};
+        case 's':
+            return ModuleId{3};
+        case 't':
+            return ModuleId{5};
+        case 'g':
+            return ModuleId{6};
+        default:
+            return ModuleId{4};
+        }
     }
 
     EventSink& sink_;

@@ -110,6 +110,29 @@ TEST_F(Groups, ByTask) {
     // As an export of what lies under a group.
     EXPECT_EQ(fold(model, {}, {}, GroupBy::task, "work 0x20 in 10;main").total().samples, 1);
 }
+// Whatever process and thread it is.
+TEST_F(Groups, ByGoLabel) {
+    const StackId quote = stream.stack({"g:[golabel route=/quote]", "main", "f"});
+    const StackId same = stream.stack({"g:[golabel route=/quote]", "main"});
+    const StackId order = stream.stack({"g:[golabel route=/order = 1]", "main"});
+    const StackId unreadable = stream.stack({"g:[golabel route unreadable]", "main"});
+    const StackId odd = stream.stack({"g:odd", "main"});
+    for (const StackId in : {quote, same, order, unreadable, odd})
+        sample(0, 0, in);
+    sample(3, 0, quote);
+    EXPECT_EQ(labels(GroupBy::go_label), (Labels{{"route=/quote", 3},
+                                                 {"route=/order = 1", 1},
+                                                 {"route unreadable", 1},
+                                                 {"odd", 1},
+                                                 {"{no golabel}", 7}}));
+    EXPECT_EQ(GroupBy::named("golabel"), GroupBy::go_label);
+    EXPECT_EQ(GroupBy::go_label.name(), "golabel");
+    EXPECT_FALSE(GroupBy::go_label.is_by_thread());
+    EXPECT_EQ(fold(model, {}, {}, GroupBy::go_label, "route=/quote;[golabel route=/quote];main")
+                  .total()
+                  .samples,
+              3);
+}
 
 } // namespace
 } // namespace auger

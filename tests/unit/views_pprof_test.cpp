@@ -199,6 +199,54 @@ TEST(PprofRules, KeepLocationsTrueWhereFramesAreDropped) {
               (Locations{{at_outer, {"main"}}}));
 }
 
+// Labels that are text: of each sample, by key.
+std::multiset<std::map<std::string, std::string>> pprof_labels(const std::string& bytes) {
+    std::vector<std::string> strings;
+    for (protozero::pbf_reader reader(bytes); reader.next();) {
+        if (reader.tag() == 6)
+            strings.push_back(reader.get_string());
+        else
+            reader.skip();
+    }
+    std::multiset<std::map<std::string, std::string>> all;
+    for (protozero::pbf_reader reader(bytes); reader.next(2);) {
+        protozero::pbf_reader sample = reader.get_message();
+        std::map<std::string, std::string> labels;
+        while (sample.next(3)) {
+            protozero::pbf_reader label = sample.get_message();
+            size_t key = 0, text = 0;
+            while (label.next()) {
+                if (label.tag() == 1)
+                    key = static_cast<size_t>(label.get_int64());
+                else if (label.tag() == 2)
+                    text = static_cast<size_t>(label.get_int64());
+                else
+                    label.skip();
+            }
+            if (text)
+                labels[strings.at(key)] = strings.at(text);
+        }
+        all.insert(std::move(labels));
+    }
+    return all;
+}
+
+// As Go's own profiles have them.
+TEST(PprofLabels, AreThoseOfGoroutines) {
+    Model model;
+    SyntheticStream stream{model};
+    stream.sample(1, 1, stream.stack({"g:[golabel route=/quote=1]", "main"}));
+    stream.sample(2, 1, stream.stack({"g:[golabel route=/order]", "main"}));
+    stream.sample(3, 1, stream.stack({"g:[golabel route unreadable]", "main"}));
+    stream.sample(4, 1, stream.stack({"main"}));
+    StringSink sink;
+    EXPECT_TRUE(find_export_format("pprof")->write(model, {}, sink));
+    std::multiset<std::string> routes;
+    for (const auto& labels : pprof_labels(unzip(sink.text)))
+        routes.insert(labels.contains("route") ? labels.at("route") : "none");
+    EXPECT_EQ(routes, (std::multiset<std::string>{"/quote=1", "/order", "none", "none"}));
+}
+
 // ns since 1970 of its beginning, or nothing; and how long it is.
 std::pair<std::optional<int64_t>, int64_t> pprof_time(const Model& model,
                                                       const ExportQuery& query = {}) {

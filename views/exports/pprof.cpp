@@ -6,6 +6,7 @@
 #include "views/exports/numbered_strings.h"
 #include "views/exports/summed_samples.h"
 #include "views/frame_text.h"
+#include "views/model/stack_labels.h"
 
 #include <protozero/pbf_writer.hpp>
 
@@ -216,6 +217,8 @@ void Profile::put_sample(const Samples::Key& key, const Samples::Entry& entry) {
         put_number(put, "tid", thread.tid);
     if (const std::string* probe = samples_.probe(key))
         put_label(put, "probe", *probe);
+    if (const auto label = go_label_of(symbols_, key.stack))
+        put_label(put, label->key, label->value);
     if (const TraceLink* link = samples_.link(key)) {
         put_label(put, "trace_id", link->trace);
         if (!link->span.empty())

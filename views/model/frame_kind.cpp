@@ -123,6 +123,8 @@ std::string why_no_probe(const SymbolTables& symbols, FunctionId id) {
         return "a Python function, which the interpreter runs";
     case ModuleKind::task:
         return "no function: which task runs";
+    case ModuleKind::go_label:
+        return "no function: a label of the goroutine";
     case ModuleKind::java:
         return "a Java method, which is compiled or interpreted at run time";
     case ModuleKind::js:

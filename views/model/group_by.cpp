@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/model/group_by.h"
 
+#include "views/model/stack_labels.h"
+
 #include <algorithm>
 #include <array>
 
@@ -22,21 +24,14 @@ std::string cpu_label(uint16_t cpu) {
 
 constexpr const char* no_task = "{no task}";
 
-// What stands in "[task app.handle Task-17]", as it was found: rules are for functions. Empty: the
-// stack is of no task.
 std::string_view task_in(const SymbolTables& symbols, StackId stack) {
-    constexpr std::string_view begin = "[task ", end = "]";
-    for (const LocationId location : symbols.stack(stack)) {
-        if (symbols.module(symbols.location(location).module).kind != ModuleKind::task)
-            continue;
-        std::string_view task = symbols.name(symbols.found_frames(location).front().function);
-        if (task.starts_with(begin) && task.ends_with(end)) {
-            task.remove_prefix(begin.size());
-            task.remove_suffix(end.size());
-        }
-        return task;
-    }
-    return {};
+    return text_in_stack(symbols, stack, ModuleKind::task, "[task ");
+}
+
+// Those of several processes and machines with one label do the same work.
+std::string golabel_label(const Model& model, StackId stack) {
+    const std::string_view label = go_label_text(model.symbols(), stack);
+    return label.empty() ? "{no golabel}" : std::string(label);
 }
 
 // Of the process, since those that one has forked have equal addresses, and others equal names.
@@ -91,6 +86,8 @@ constexpr std::array rows = {
     Row{"task", thread_label},
     // By what the task's outermost coroutine is of: see coroutine_label().
     Row{"coroutine", thread_label},
+    // By what its stack says, see golabel_label().
+    Row{"golabel", thread_label},
 };
 
 constexpr uint8_t row_of(std::string_view key) {
@@ -103,6 +100,7 @@ constinit const GroupBy GroupBy::process{row_of("process")};
 constinit const GroupBy GroupBy::cpu{row_of("cpu")};
 constinit const GroupBy GroupBy::task{row_of("task")};
 constinit const GroupBy GroupBy::coroutine{row_of("coroutine")};
+constinit const GroupBy GroupBy::go_label{row_of("golabel")};
 static_assert(row_of("process") == 0, "what GroupBy{} is");
 
 std::optional<GroupBy> GroupBy::named(std::string_view key) {
@@ -133,6 +131,7 @@ std::string GroupBy::label(const Model& model, ThreadId thread, StackId stack, u
     return *this == GroupBy::cpu         ? cpu_label(cpu)
            : *this == GroupBy::task      ? task_label(model, thread, stack)
            : *this == GroupBy::coroutine ? coroutine_label(model, stack)
+           : *this == GroupBy::go_label  ? golabel_label(model, stack)
                                          : label(model, thread);
 }
 

@@ -25,7 +25,10 @@ class GroupBy {
     static const GroupBy cpu;
     static const GroupBy task;      // of an event loop, see ModuleKind::task
     static const GroupBy coroutine; // ... by what they run
-    bool is_by_thread() const { return *this != cpu && *this != task && *this != coroutine; }
+    static const GroupBy go_label;  // of a goroutine, see ModuleKind::go_label
+    bool is_by_thread() const {
+        return *this != cpu && *this != task && *this != coroutine && *this != go_label;
+    }
 
     static std::optional<GroupBy> named(std::string_view key);
     static std::vector<std::string_view> names();

@@ -94,7 +94,7 @@ const CallTree::Stack& CallTree::find(StackId id) {
         const ModuleKind kind = symbols.module(symbols.location(*location).module).kind;
         if (kind == ModuleKind::cut || kind == ModuleKind::unknown)
             return stack;
-        if (kind == ModuleKind::task)
+        if (kind == ModuleKind::task || kind == ModuleKind::go_label)
             continue;
         const std::span<const FrameEntry> frames = symbols.frames(*location);
         if (kind == ModuleKind::syscall) {

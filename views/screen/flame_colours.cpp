@@ -42,6 +42,7 @@ constexpr FillName perl_fill{Fill::module8, "Perl"};
 Fill language_fill(ModuleKind kind) {
     switch (kind) {
     case ModuleKind::file:
+    case ModuleKind::go_label:
         return native_fill.fill;
     case ModuleKind::kernel:
     case ModuleKind::vdso:

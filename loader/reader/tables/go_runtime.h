@@ -7,7 +7,10 @@
 #include "loader/reader/elf/elf_file.h"
 #include "loader/reader/elf/go_table.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <span>
 
 namespace auger {
 
@@ -18,6 +21,11 @@ std::optional<wire_go_runtime> read_go_runtime(const ElfFile& file);
 // return address at the stack pointer, up to its `ret`. In between the runtime forgets the stack
 // pointer that the goroutine had left. Nothing as above.
 std::optional<uint64_t> address_back_on_goroutine(const ElfFile& file);
+
+// In a goroutine's descriptor: where the address of its labels stands. By the code of the function
+// that sets it: runtime/pprof.runtime_setProfLabel. Nothing before Go 1.17, which keeps it
+// elsewhere.
+std::optional<uint16_t> go_labels_offset(std::span<const std::byte> setter);
 
 // Whether the function gets its arguments, and the goroutine that calls it, in registers: since Go
 // 1.17. It is one that looks whether its stack is large enough.

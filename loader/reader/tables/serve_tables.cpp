@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The confined side of read_unwind_tables().
 #include "loader/process/message.h"
+#include "loader/reader/runtimes/read_go.h"
 #include "loader/reader/runtimes/read_hotspot.h"
 #include "loader/reader/runtimes/read_perl.h"
 #include "loader/reader/runtimes/read_php.h"
@@ -49,6 +50,7 @@ void serve_tables(int socket) {
     tables.php = read_php(**file);
     tables.ruby = read_ruby(**file);
     tables.perl = read_perl(**file);
+    tables.go = read_go(**file);
     send_message(socket, table_messages::tables(tables));
 }
 

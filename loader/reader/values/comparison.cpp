@@ -112,7 +112,7 @@ Result<uint8_t> ComparisonCompiler::compile(const Expression& expression, bool n
     auto operand = reader_.read(expression);
     if (!operand)
         return operand.error();
-    if (operand->is_trace())
+    if (operand->is_trace() || operand->is_go_label())
         return compare_text(expression, *operand, expression, "", negated ? equal : unequal);
     if (operand->is_string())
         return reader_.error(expression, "is a string, not a condition",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/reader/values/function_values.h"
 
+#include "loader/reader/runtimes/read_go.h"
+#include "loader/reader/tables/go_runtime.h"
 #include "loader/reader/values/calling_convention.h"
 #include "loader/reader/values/dwarf_types.h"
 #include "loader/reader/values/named_type.h"
@@ -266,6 +268,25 @@ std::optional<FunctionValue> FunctionValues::context(std::string_view name) cons
     value.place.number = is_trace ? WIRE_CONTEXT_TRACE : WIRE_CONTEXT_SPAN;
     value.place.type = std::move(type);
     return value;
+}
+
+bool FunctionValues::is_in_go() const {
+    return scope_.file && !scope_.usdt_arguments && is_go_code(*scope_.file, scope_.address);
+}
+
+// Of a library's functions goroutines may be callers.
+Result<void> FunctionValues::has_go_labels() const {
+    if (scope_.tracepoint)
+        return no_tracepoint_value(scope_);
+    if (!scope_.file || !scope_.file->is_go())
+        return {};
+    const auto go = read_go(*scope_.file);
+    if (!go)
+        return no_values("nothing in the program sets labels of goroutines",
+                         "pprof.Do() and pprof.SetGoroutineLabels() of runtime/pprof set them");
+    if (!go->is_understood())
+        return no_values(go->problem(), "they are of Go 1.17 to 1.27");
+    return {};
 }
 
 } // namespace auger

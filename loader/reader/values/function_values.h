@@ -39,6 +39,10 @@ class FunctionValues {
     // What the thread works for: `trace` or `span_id`; nothing for other names, and where a
     // thread's work is not what is looked at.
     std::optional<FunctionValue> context(std::string_view name) const;
+    // Whether its calls are goroutines', which return on any thread.
+    bool is_in_go() const;
+    // Fails where goroutines have no labels that are understood.
+    Result<void> has_go_labels() const;
     // Whether `args` are the fields of a tracepoint's record; and one of them.
     bool has_fields() const { return scope_.tracepoint.has_value(); }
     Result<FunctionValue> field(const std::string& name) const;

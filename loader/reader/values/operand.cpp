@@ -146,6 +146,17 @@ Result<Operand> trace_operand(const FunctionValue& value) {
     return operand;
 }
 
+Operand go_label_operand(const std::string& key, bool at_end) {
+    Operand operand;
+    operand.fetch.base = WIRE_BASE_GO_LABEL;
+    operand.fetch.offsets = 1;
+    operand.fetch.flags = WIRE_FETCH_STRING | (at_end ? WIRE_FETCH_AT_END : 0);
+    operand.fetch.size = static_cast<uint8_t>(std::min(key.size(), sizeof operand.fetch.key));
+    key.copy(operand.fetch.key, operand.fetch.size);
+    operand.format.kind = ValueFormat::Kind::go_label;
+    return operand;
+}
+
 Error OperandReader::error(const Expression& expression, std::string cause,
                            std::string hint) const {
     return expression_error(text_, expression.at, std::move(cause), std::move(hint));
@@ -163,6 +174,11 @@ Result<Operand> OperandReader::operand(const Expression& expression, FunctionVal
 }
 
 Result<Operand> OperandReader::read(const Expression& expression) const {
+    if (expression.kind == Expression::Kind::go_label) {
+        if (auto has_some = values_.has_go_labels(); !has_some)
+            return at(expression, has_some.error());
+        return go_label_operand(expression.text, values_.is_in_go());
+    }
     const bool string = expression.kind == Expression::Kind::string_at;
     const Expression& inner = string ? *expression.operands[0] : expression;
     auto value = resolve(inner);

@@ -23,6 +23,7 @@ struct Operand {
     bool is_string() const { return fetch.flags & WIRE_FETCH_STRING; }
     bool is_signed() const { return fetch.flags & WIRE_FETCH_SIGNED; }
     bool is_trace() const { return format.kind == ValueFormat::Kind::trace_id; }
+    bool is_go_label() const { return format.kind == ValueFormat::Kind::go_label; }
 };
 
 // What a value of WIRE_BASE_COMPUTED is made of.
@@ -39,6 +40,9 @@ Result<Operand> number_operand(FunctionValue value);
 Result<Operand> string_operand(FunctionValue value);
 // ... and a trace id, which is compared as its text.
 Result<Operand> trace_operand(const FunctionValue& value);
+
+// ... and a goroutine's label, when the call begins or when it returns.
+Operand go_label_operand(const std::string& key, bool at_end);
 
 class OperandReader {
   public:

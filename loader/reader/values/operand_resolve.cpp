@@ -75,6 +75,7 @@ Result<FunctionValue> OperandReader::resolve(const Expression& expression) const
         case Expression::Kind::string:
             return error(expression, "is not a value of a call", "such as arg0, req->len, ret");
         case Expression::Kind::string_at:
+        case Expression::Kind::go_label:
             return error(expression, "is a string, not a number or pointer");
         default:
             return error(expression, "is a condition where a value is wanted");

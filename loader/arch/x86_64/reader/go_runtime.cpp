@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <initializer_list>
 #include <limits>
+#include <set>
 
 namespace auger {
 namespace {
@@ -125,6 +126,36 @@ std::optional<uint64_t> address_back_on_goroutine(const ElfFile& file) {
     const GoFunction* function = systemstack_of(file);
     const auto way = function ? way_back_of(file, *function) : std::nullopt;
     return way ? std::optional(function->begin + way->restored) : std::nullopt;
+}
+
+// The argument (rax) is stored there by mov %rax,DISPLACEMENT(REGISTER). The register is r14, which
+// holds the g, or has it from memory (since Go 1.21): then what stood there is read through r14,
+// for the collector of garbage.
+std::optional<uint16_t> go_labels_offset(Bytes setter) {
+    constexpr uint8_t store = 0x89, load = 0x8b, r14 = 6, with_index = 4;
+    std::set<int32_t> stored, of_g;
+    for (size_t at = 0; at < setter.size(); at++) {
+        ByteCursor code(setter.subspan(at));
+        const uint8_t prefix = code.byte(), operation = code.byte(), operands = code.byte();
+        const uint8_t base = operands & 7;
+        if ((prefix & 0xfa) != 0x48 || (operation != store && operation != load) ||
+            operands >> 6 != 2 || base == with_index)
+            continue;
+        const auto displacement = code.number<int32_t>();
+        if (code.failed())
+            break;
+        const bool is_extended = prefix & 1, is_rax = !(prefix & 4) && !(operands & 0x38);
+        if (operation == store && is_rax)
+            stored.insert(displacement);
+        if (is_extended && base == r14)
+            of_g.insert(displacement);
+    }
+    if (stored.size() != 1 || stored != of_g)
+        return std::nullopt;
+    const int32_t offset = *stored.begin();
+    return offset > 0 && offset <= std::numeric_limits<int16_t>::max() && offset % 8 == 0
+               ? std::optional(static_cast<uint16_t>(offset))
+               : std::nullopt;
 }
 
 // cmp DISPLACEMENT(%r14),%rsp: r14 holds the g, in which the stack's guard stands.

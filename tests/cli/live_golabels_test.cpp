@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Labels of a Go program's goroutines, as somebody asks for them: in conditions, flames and splits,
+// of now and of a recording.
+#include "tests/cli/invocation.h"
+#include "tests/cli/live_auger.h"
+
+#include <filesystem>
+#include <set>
+#include <sstream>
+
+namespace auger::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsSupersetOf;
+
+class LiveGoLabels : public LiveTest {
+  protected:
+    void SetUp() override {
+        LiveTest::SetUp();
+        if (!std::filesystem::exists(program_path("golabels_stripped")))
+            GTEST_SKIP() << "go is not installed (package golang-go)";
+    }
+};
+
+TEST_F(LiveGoLabels, TellCallsAndSamplesApart) {
+    const std::string recording = folder_.path("labels.auger");
+    Program program("golabels_stripped", {"--calls", "100", "--burns", "8", "--wait", "--linger"});
+    program.wait_ready();
+    std::set<std::string> labels;
+    {
+        LiveAuger auger({"-p", std::to_string(program.pid()), "--record", recording});
+        auger.run({"time main.handle", "only main.handle if golabel(\"route\") == \"/quote\"",
+                   "split main.burnQuote by golabel(\"route\")", "sample golabel route 997"});
+        EXPECT_THAT(auger.error("only main.handle if golabel(\"route\") == \"/\" and arg0 == 1"),
+                    HasSubstr("values are kept by thread"));
+        program.go();
+        const json account = program.account();
+        auger.run({"sample off"});
+        EXPECT_EQ(auger.ask("hist main.handle")["count"], account["routes"]["/quote"]);
+
+        const json flame = auger.ask("flame by golabel"), plain = auger.ask("flame");
+        EXPECT_EQ(flame["by"], "golabel");
+        labels = labels_of(flame);
+        EXPECT_THAT(labels, IsSupersetOf({"route=/quote", "route=/order", "{no golabel}"}));
+        EXPECT_EQ(samples_of(flame), samples_of(plain));
+        EXPECT_GT(ns_in(plain, "[golabel route=/quote]"), 0);
+        // Of what the split's function does all has its label.
+        const json split = auger.ask("flame =/quote");
+        EXPECT_GT(ns_in(split, "main.burnQuote"), 0);
+        EXPECT_EQ(ns_in(split, "main.burnQuote"), ns_in(split, "[golabel route=/quote]"));
+        EXPECT_EQ(ns_in(split, "main.burnNone"), 0);
+        auger.run({"record off"});
+    }
+    const Outcome replayed =
+        auger({"--batch", "--json", "--replay", recording, "-e", "flame by golabel"});
+    EXPECT_EQ(replayed.code, 0) << replayed.err;
+    std::set<std::string> again;
+    std::istringstream lines(replayed.out);
+    for (std::string line; std::getline(lines, line);)
+        if (const json answer = json::parse(line); answer.contains("stacks"))
+            again = labels_of(answer);
+    EXPECT_EQ(again, labels);
+    program.go();
+    EXPECT_EQ(program.wait_exit(), 0);
+}
+
+} // namespace
+} // namespace auger::test
