@@ -109,6 +109,8 @@ static __always_inline void send(struct sock* sk, u32 sent) {
     if (!begin_use(sk, 0, &use))
         return;
     connection = use.connection;
+    if (!use.tcp)
+        doubt_first_arrival(connection, use.calls);
     if (connection->phase == PHASE_NEW) {
         connection->facts |= SPOKE_FIRST;
         facts = SEND_IS_UNASKED;

@@ -101,30 +101,34 @@ static __always_inline u32 read_line(const struct stack_walk* walk,
     return line;
 }
 
-// Adds the frame of the function that was read last. False: what it is known by could not be read.
-static __always_inline bool add_read_function(struct stack_walk* walk,
+// Adds the frame of the function that was read last. A text may be in memory that the process has
+// not touched, and that only somebody who may wait can read (a child of a process whose names are
+// shared, opcache's): then all texts are known by their addresses.
+static __always_inline void add_read_function(struct stack_walk* walk,
                                               const struct wire_php_layout* layout, u64 function,
                                               u64 instruction, u64 previous) {
     u64 name = word_of_function(walk, WIRE_PHP_FUNCTION_NAME), file = 0, second = 0;
     u32 first_line = 0;
+    int present;
 
     // Code of a file has no name; of the first one no other frame is the caller.
     if (!name && previous)
         second |= WIRE_PHP_INCLUDED;
-    if (!note_php_text(walk, name))
-        return false;
+    present = note_php_text(walk, name);
     name = walk->php.mark;
     if (is_user_function(walk)) {
         second |= (u64)read_line(walk, layout, instruction) << 32;
         first_line = half_of_function(walk, layout->function_line);
-        if (!note_php_text(walk, word_of_function(walk, layout->function_file)))
-            return false;
+        present &= note_php_text(walk, word_of_function(walk, layout->function_file));
         file = walk->php.mark;
+    }
+    if (!present) {
+        name = word_of_function(walk, WIRE_PHP_FUNCTION_NAME);
+        file = is_user_function(walk) ? word_of_function(walk, layout->function_file) : 0;
     }
     second |=
         wire_php_cookie(first_line, word_of_function(walk, WIRE_PHP_FUNCTION_SCOPE), name, file);
     add_to_chain(walk, WIRE_FRAME_PHP | function, second);
-    return true;
 }
 
 static __always_inline void add_unreadable(struct stack_walk* walk) {
@@ -172,7 +176,9 @@ __noinline int read_php_frame(struct stack_walk* walk, const struct wire_php_lay
     // A fiber begins with one of PHP's own that has no name, and is nothing to PHP either.
     if (is_read && !is_user_function(walk) && !word_of_function(walk, WIRE_PHP_FUNCTION_NAME))
         return 1;
-    if (!is_read || !add_read_function(walk, layout, function, instruction, previous))
+    if (is_read)
+        add_read_function(walk, layout, function, instruction, previous);
+    else
         add_unreadable(walk);
     walk->php.instruction = 0;
     // C calls PHP's own functions without execute_ex().

@@ -101,6 +101,19 @@ static __always_inline void note_unix_receive(struct connection* connection,
         connection->early = 1;
 }
 
+/* At a send on a connection of which only an arrival is known: unless that came before what is sent
+ * was there for the peer, it came upon it, from a peer that was quicker than the word of the send.
+ * So the server speaks first, and nobody knows what was before. When it was there is not known of
+ * what a thread does first. */
+static __always_inline void doubt_first_arrival(struct connection* connection,
+                                                const struct open_calls* calls) {
+    if (connection->phase != PHASE_NEW ||
+        (calls->unix_sent_ns && connection->arrived_ns < calls->unix_sent_ns))
+        return;
+    connection->phase = PHASE_RECEIVED;
+    connection->facts |= JOINED_LATE;
+}
+
 /* At a send: something has come that nobody has received, and that did not come upon it. */
 static __always_inline bool has_come_early_to_unix(struct connection* connection,
                                                    struct open_calls* calls) {

@@ -106,7 +106,8 @@ static inline __wire_u64 wire_php_mark(__wire_u64 hash, __wire_u64 length, __wir
            last * 0x165667b19e3779f9ull;
 }
 
-/* `name`, `file`: wire_php_mark(), or 0. PHP's own functions have neither line nor file. */
+/* `name`, `file`: wire_php_mark(), or 0; or the addresses of both, where a walk could not read one.
+ * PHP's own functions have neither line nor file. */
 static inline __wire_u32 wire_php_cookie(__wire_u32 first_line, __wire_u64 scope, __wire_u64 name,
                                          __wire_u64 file) {
     __wire_u64 mixed = name * 0x9e3779b97f4a7c15ull ^ file * 0xc2b2ae3d27d4eb4full ^

@@ -343,10 +343,17 @@ def _kept_file(folder, name, content):
         with os.fdopen(fd, "wb") as file:
             file.write(content)
             os.fchmod(fd, 0o444)
-        os.replace(temporary, path)
+        try:
+            os.link(temporary, path)
+        except OSError:
+            # Another process may just have written it, or there are no links in that file system.
+            if not _has_content(path, content):
+                os.replace(temporary, path)
+                return path
     except OSError:
         os.unlink(temporary)
         raise
+    os.unlink(temporary)
     return path
 
 

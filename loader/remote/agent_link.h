@@ -50,7 +50,8 @@ class AgentLink {
 
     // The number by which it will be answered.
     uint64_t ask(const Request& request);
-    bool owes_answers() const { return !asked_.empty(); }
+    // Some that are waited for.
+    bool owes_answers() const { return asked_.size() > forgotten_.size(); }
     // Once; nothing while there is none.
     std::optional<Result<std::string>> take_answer(uint64_t number);
     // Nobody will.

@@ -332,6 +332,9 @@ function forked(): void {
     $GLOBALS['stay'] = $here;
     if (pcntl_fork() === 0) {
         fclose($here);
+        // Whose name the child has not touched, if its memory is shared (opcache's).
+        for ($i = 0; $i < 100000; $i++)
+            getrusage();
         burn('fork');
         recurse('fork', 10);
         fwrite($there, "x\n");

@@ -220,6 +220,15 @@ TEST_F(PhpFunctionOf, TextsWithoutAHash) {
     EXPECT_EQ(std::get<FunctionProblem>(read(before)), FunctionProblem::gone);
 }
 
+// Where a walk could not read them.
+TEST_F(PhpFunctionOf, TextsByTheirAddresses) {
+    EXPECT_EQ(name_of(read(wire_php_cookie(7, 0, name, file))), "handle");
+    for (const uint32_t other :
+         {wire_php_cookie(7, 0, name + 8, file), wire_php_cookie(7, 0, name, file + 8),
+          wire_php_cookie(7, 0, name, mark(file)), wire_php_cookie(8, 0, name, file)})
+        EXPECT_EQ(std::get<FunctionProblem>(read(other)), FunctionProblem::gone);
+}
+
 TEST_F(PhpFunctionOf, TheCodeOfAFileHasNoName) {
     memory.put(function, WIRE_PHP_FUNCTION_NAME, uint64_t{0});
     const uint32_t known_by = wire_php_cookie(7, 0, 0, mark(file));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // An agent that means harm, or is slow, changes nothing of what is known of other hosts.
 #include "loader/recording/record_encoder.h"
+#include "tests/support/wait.h"
 #include "tests/unit/observed_hosts.h"
 #include "views/model/account.h"
 
@@ -204,10 +205,12 @@ TEST_F(HostileHosts, WhoHasMuchToSayAnswersAllTheSame) {
     ASSERT_TRUE(backend->add_probe({ProbeId{1}, "handle", {}, {}, {}}));
     // More than is held of a stream when nothing is asked; an answer has bytes, too.
     const auto received = [&] { return backend->hosts()[1].received_bytes; };
-    for (uint64_t before = 0; received() < (24 << 20);) {
-        before = received();
-        settings();
-        ASSERT_GT(received(), before);
+    while (received() < (24 << 20)) {
+        const uint64_t before = received();
+        ASSERT_TRUE(test::wait_until([&] {
+            settings();
+            return received() > before;
+        }));
     }
     end_of_calls();
     EXPECT_EQ(state_of(1), HostReport::State::live) << backend->hosts()[1].cause;

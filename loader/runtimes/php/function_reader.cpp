@@ -120,8 +120,12 @@ class FunctionReader {
     bool late_ = false;
 };
 
-uint32_t cookie_of(const Function& function, const Marks& marks) {
-    return wire_php_cookie(function.first_line, function.scope, marks.name, marks.file);
+// Whether a walk has made the cookie of this function: by its texts, or by their addresses.
+bool is_of(uint32_t cookie, const Function& function, const Marks& marks) {
+    const auto made = [&](uint64_t name, uint64_t file) {
+        return wire_php_cookie(function.first_line, function.scope, name, file);
+    };
+    return cookie == made(marks.name, marks.file) || cookie == made(function.name, function.file);
 }
 
 // Since 8.4 the name of a closure says itself where it stands.
@@ -145,7 +149,7 @@ std::variant<PhpFunction, FunctionProblem> read_php_function(const ReadMemory& r
     const auto before = class_name ? reader.marks(*function, *class_name) : std::nullopt;
     if (!before)
         return unread();
-    if (cookie_of(*function, *before) != cookie)
+    if (!is_of(cookie, *function, *before))
         return FunctionProblem::gone;
     auto name = reader.text(function->name), file = reader.text(function->file),
          scope = reader.text(*class_name);
@@ -155,7 +159,7 @@ std::variant<PhpFunction, FunctionProblem> read_php_function(const ReadMemory& r
     const auto after = class_again ? reader.marks(*again, *class_again) : std::nullopt;
     if (!after)
         return unread();
-    if (cookie_of(*again, *after) != cookie || *after != *before)
+    if (!is_of(cookie, *again, *after) || *after != *before)
         return FunctionProblem::gone;
     if (!name || !file || !scope)
         return unread();
