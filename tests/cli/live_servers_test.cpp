@@ -61,8 +61,7 @@ class LiveServers : public LiveTest, public testing::WithParamInterface<Server> 
             return;
         if (access(GetParam().program.c_str(), X_OK) != 0)
             GTEST_SKIP() << GetParam().program << " is not installed";
-        if (!has_exchanges())
-            GTEST_SKIP() << "this kernel has no tracepoints of sockets";
+        skip_without_exchanges();
     }
 };
 
