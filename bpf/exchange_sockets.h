@@ -4,7 +4,7 @@
 #define AUGER_EXCHANGE_SOCKETS_H
 
 #include "call_owners.h"
-#include "exchanges.h"
+#include "exchange_tasks.h"
 #include "unix_connections.h"
 
 /* What is at hand when something is received or sent. */
@@ -92,6 +92,8 @@ static __always_inline void receive(struct sock* sk, u32 received) {
             close_exchange(i, use.cookie);
     }
     let_tracepoints_in(use.calls);
+    if (use.calls->interleaves)
+        watch_tasks_of_loop();
     connection->phase = PHASE_RECEIVED;
     connection->turn = 0;
     connection->arrived_ns = 0;
@@ -131,6 +133,8 @@ static __always_inline void send(struct sock* sk, u32 sent) {
             answer_exchange(use.calls, connection, facts | i << SEND_FACT_BITS, use.cookie,
                             use.now);
     }
+    if (use.calls->interleaves)
+        tell_task_of_send(use.exchanges, use.cookie);
     let_tracepoints_in(use.calls);
     connection->facts &= ~JOINED_LATE;
     connection->phase = PHASE_SENT;

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
+// For which exchanges a task of an event loop of CPython's has worked (loop_tasks.h). Of the call
+// tracker alone.
+#ifndef AUGER_EXCHANGE_TASKS_H
+#define AUGER_EXCHANGE_TASKS_H
+
+#include "events.h"
+#include "exchanges.h"
+#include "loop_tasks.h"
+#include "python_task.h"
+
+// The thread serves several connections at once. From now on samples say which of its tasks runs,
+// where it is a CPython's.
+__noinline int watch_tasks_of_loop(void) {
+    struct task_struct* thread = bpf_get_current_task_btf();
+    u32 pid = bpf_get_current_pid_tgid() >> 32;
+    const struct wire_unwind_process* process;
+
+    if (thread_storage(&loop_tasks, thread, 0))
+        return 0;
+    process = bpf_map_lookup_elem(&unwind_processes, &pid);
+    if (process && process->python &&
+        !thread_storage(&loop_tasks, thread, BPF_LOCAL_STORAGE_GET_F_CREATE))
+        count_loss(WIRE_LOSS_STORAGE);
+    return 0;
+}
+
+// Adds that of a span to what is told.
+__noinline int name_exchange_of_task(struct loop_tasks* tasks, u32 index, u64 cookie) {
+    struct wire_task_exchange* told;
+    struct wire_span_key key;
+    struct wire_spec* spec;
+    struct span* span;
+    u64 state;
+
+    if (!tasks || !exchanges_in_force(index, &spec, &key, cookie))
+        return 0;
+    span = find_span(&key, &state);
+    if (!span || !span->exchange.sent_ns)
+        return 0;
+    told = &tasks->send.exchange[tasks->send.exchanges & (WIRE_MAX_EXCHANGES - 1)];
+    told->call.start_ns = span->call.start_ns;
+    told->call.sequence = span->call.sequence;
+    told->call.spec = span->call.spec;
+    told->call.generation = span->call.generation;
+    told->received_ns = span->open.start_ns + span->open.queued_ns;
+    tasks->send.exchanges++;
+    // There is a sample at least, which may have been taken in another one: its end is wanted.
+    span->call.samples++;
+    return 0;
+}
+
+// Something was sent on a connection, by a task perhaps that was sampled before: told once.
+__noinline int tell_task_of_send(u32 exchanges, u64 cookie) {
+    struct loop_tasks* tasks = thread_storage(&loop_tasks, bpf_get_current_task_btf(), 0);
+    u64 task = 0;
+
+    if (!tasks || !find_python_task(&task) || !task || *place_of_task(tasks, task) != task)
+        return 0;
+    *place_of_task(tasks, task) = 0;
+    tasks->send.task = task;
+    tasks->send.exchanges = 0;
+    for (u32 i = 0; i < WIRE_MAX_EXCHANGES; i++) {
+        if (exchanges >> i & 1)
+            name_exchange_of_task(tasks, i, cookie);
+    }
+    if (!tasks->send.exchanges)
+        return 0;
+    fill_event(&tasks->send.event, WIRE_TASK_SEND, sizeof(tasks->send));
+    if (bpf_ringbuf_output(&events, &tasks->send, sizeof(tasks->send), wakeup_flags()))
+        count_loss(WIRE_LOSS_RING_CALL);
+    return 0;
+}
+
+#endif
