@@ -23,7 +23,9 @@ static __always_inline u64* place_of_task(struct loop_tasks* tasks, u64 task) {
 /* Before the current thread's stack is walked for a sample; NULL: nobody asks for its tasks. */
 static __always_inline struct loop_tasks* ask_for_task(struct stack_walk* walk) {
     struct loop_tasks* tasks =
-        bpf_task_storage_get(&loop_tasks, bpf_get_current_task_btf(), NULL, 0);
+        config.with_exchanges
+            ? bpf_task_storage_get(&loop_tasks, bpf_get_current_task_btf(), NULL, 0)
+            : NULL;
 
     walk->python.wants_task = tasks != NULL;
     return tasks;

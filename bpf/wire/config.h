@@ -73,6 +73,7 @@ struct wire_config {
     __wire_u32 go_epoch;
     __wire_u32 with_tasks;     /* 1: stacks of CPython's say which task runs: see wire/python.h */
     __wire_u32 reads_contexts; /* 1: there are wire_thread_places, which children inherit */
+    __wire_u32 with_exchanges; /* 1: there are spans that are exchanges */
 };
 
 #endif
