@@ -53,11 +53,14 @@ __noinline int name_exchange_of_task(struct loop_tasks* tasks, u32 index, u64 co
 // Something was sent on a connection, by a task perhaps that was sampled before: told once.
 __noinline int tell_task_of_send(u32 exchanges, u64 cookie) {
     struct loop_tasks* tasks = thread_storage(&loop_tasks, bpf_get_current_task_btf(), 0);
-    u64 task = 0;
+    u64 task = 0, *place;
 
-    if (!tasks || !find_python_task(&task) || !task || *place_of_task(tasks, task) != task)
+    if (!tasks || !find_python_task(&task) || !task)
         return 0;
-    *place_of_task(tasks, task) = 0;
+    place = find_in_set(tasks, set_of_task(task), task);
+    if (!place)
+        return 0;
+    *place = 0;
     tasks->send.task = task;
     tasks->send.exchanges = 0;
     for (u32 i = 0; i < WIRE_MAX_EXCHANGES; i++) {

@@ -13,11 +13,35 @@
 #include "sample.h"
 #include "unwind.h"
 
-/* Of tasks at the same place the one that was sampled last counts. */
-static __always_inline u64* place_of_task(struct loop_tasks* tasks, u64 task) {
+/* Where the task may be noted: TASKS_OF_SET places. */
+static __always_inline u32 set_of_task(u64 task) {
     u32 hash = (u32)(task >> 4) * 0x9e3779b9u;
 
-    return &tasks->sampled[hash >> 24 & (LOOP_TASKS - 1)];
+    return hash >> 16 & (LOOP_TASKS - TASKS_OF_SET);
+}
+
+/* The first of these with that in it; NULL: there is none. */
+static __always_inline u64* find_in_set(struct loop_tasks* tasks, u32 set, u64 task) {
+#pragma unroll
+    for (u32 i = 0; i < TASKS_OF_SET; i++) {
+        u64* place = &tasks->sampled[(set + i) & (LOOP_TASKS - 1)];
+
+        if (*place == task)
+            return place;
+    }
+    return NULL;
+}
+
+/* Where all places are taken one gives way, whose samples count by what was received last. */
+static __always_inline void note_sampled(struct loop_tasks* tasks, u64 task) {
+    u32 set = set_of_task(task);
+    u64* place = find_in_set(tasks, set, task);
+
+    if (!place)
+        place = find_in_set(tasks, set, 0);
+    if (!place)
+        place = &tasks->sampled[set & (LOOP_TASKS - 1)];
+    *place = task;
 }
 
 /* Before the current thread's stack is walked for a sample; NULL: nobody asks for its tasks. */
@@ -39,7 +63,7 @@ static __always_inline void note_task(struct loop_tasks* tasks, struct stack_wal
     walk->python.wants_task = 0;
     sample->task = task;
     if (task)
-        *place_of_task(tasks, task) = task;
+        note_sampled(tasks, task);
 }
 
 #endif

@@ -297,7 +297,7 @@ struct wait_stats_map {
     __type(value, struct wire_wait_stats);
 };
 
-enum { LOOP_TASKS = 256 };
+enum { LOOP_TASKS = 1024, TASKS_OF_SET = 4 };
 
 /* Of a thread that serves several connections in a loop of CPython's. */
 struct loop_tasks {

@@ -14,12 +14,14 @@ size_t RecordIntake::deliver_changes() {
 }
 
 size_t RecordIntake::deliver(const TimeSlice& until) {
+    const uint64_t begin_ns = clock_ns();
     const bool misses_ends = members_.misses_ends(); // those before what is collected now
     ring_.collect();
     // Mappings that a collected sample lies in came before it, and so are in the watch's rings now.
     const size_t changes = deliver_changes();
     const size_t records = ring_.drain(until, [this](WireView& view) { return take(view); });
-    events_.on_time(clock_ns());
+    if (!ring_.more()) // what was there by then has been heard
+        events_.on_time(begin_ns);
     if (misses_ends && ring_.caught_up())
         members_.find_missed_ends();
     return records + changes;

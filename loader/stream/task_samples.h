@@ -19,7 +19,7 @@ namespace auger {
 class TaskSamples {
   public:
     // By when it has to be known.
-    static constexpr uint64_t patience_ns = 1'000'000'000;
+    static constexpr uint64_t patience_ns = 2'000'000'000;
     // Samples at once.
     static constexpr size_t most = 20'000;
 
