@@ -136,11 +136,12 @@ static __always_inline void read_sub(struct stack_walk* walk, const struct wire_
     if (kind == WIRE_PERL_IN_SUB && type & WIRE_PERL_SUB_FAKE)
         sub = 0;
     else if (sub)
-        kind = note_perl_sub(walk, sub, kind == WIRE_PERL_IN_SUB ? WIRE_PERL_SUB : WIRE_PERL_FORMAT)
-                   ? WIRE_PERL_FRAME_SUB
-                   : WIRE_PERL_FRAME_UNREAD;
+        kind =
+            note_perl_sub(walk, sub, kind == WIRE_PERL_IN_SUB ? WIRE_PERL_SUB : WIRE_PERL_FORMAT) &&
+                    note_perl_package(walk, layout)
+                ? WIRE_PERL_FRAME_SUB
+                : WIRE_PERL_FRAME_UNREAD;
     if (sub) {
-        note_perl_package(walk, layout);
         add_perl_frame(walk, kind, has_just_begun(walk, caller, next));
     }
     if (!(type & WIRE_PERL_SUB_FAKE))

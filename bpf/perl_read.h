@@ -97,11 +97,14 @@ __noinline int note_perl_sub(struct stack_walk* walk, u64 sub, u32 type) {
     } else if (name && !read_glob(walk, name)) {
         return 0;
     }
+    if (!walk->perl.name)
+        return 1;
     walk->perl.name_mark = mark_name(walk, &walk->perl.name);
-    return 1;
+    return walk->perl.name != 0;
 }
 
-// Into walk->perl: the name of the package of the sub that was read last, if it has one.
+// Into walk->perl: the name of the package of the sub that was read last, if it has one. Whether it
+// could be read: a page may be away while the process that was forked is given its own.
 __noinline int note_perl_package(struct stack_walk* walk, const struct wire_perl_layout* layout) {
     u64 stash, body, aux, most;
 
@@ -109,13 +112,19 @@ __noinline int note_perl_package(struct stack_walk* walk, const struct wire_perl
         return 0;
     stash = walk->perl.stash;
     if (stash == walk->perl.package_stash)
-        return 0;
-    walk->perl.package_stash = stash;
+        return 1;
+    walk->perl.package_stash = 0;
     walk->perl.package = 0;
     walk->perl.package_mark = 0;
-    body = stash ? read_value(walk, stash, WIRE_PERL_PACKAGE) : 0;
-    if (!body || !(perl_half(walk, WIRE_PERL_VALUE_FLAGS) & WIRE_PERL_HAS_AUX))
+    if (!stash)
+        return 1;
+    body = read_value(walk, stash, WIRE_PERL_PACKAGE);
+    if (!body)
         return 0;
+    if (!(perl_half(walk, WIRE_PERL_VALUE_FLAGS) & WIRE_PERL_HAS_AUX)) {
+        walk->perl.package_stash = stash;
+        return 1;
+    }
     aux = body + WIRE_PERL_STASH_BODY;
     if (!layout->aux_in_body) {
         if (!read_word(body + WIRE_PERL_STASH_MOST, &most))
@@ -124,11 +133,15 @@ __noinline int note_perl_package(struct stack_walk* walk, const struct wire_perl
     }
     if (bpf_probe_read_user(walk->perl.words, WIRE_PERL_AUX_BYTES, (void*)aux))
         return 0;
-    walk->perl.package = perl_word(walk, WIRE_PERL_AUX_NAME);
-    if (perl_half(walk, WIRE_PERL_AUX_NAMES) && !read_word(walk->perl.package, &walk->perl.package))
-        walk->perl.package = 0;
-    walk->perl.package_mark = mark_name(walk, &walk->perl.package);
-    return 0;
+    aux = perl_word(walk, WIRE_PERL_AUX_NAME);
+    if (aux && perl_half(walk, WIRE_PERL_AUX_NAMES) && !read_word(aux, &aux))
+        return 0;
+    walk->perl.package = aux;
+    walk->perl.package_mark = aux ? mark_name(walk, &walk->perl.package) : 0;
+    if (aux && !walk->perl.package)
+        return 0;
+    walk->perl.package_stash = stash;
+    return 1;
 }
 
 // The file at hand becomes this one.

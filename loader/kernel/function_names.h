@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -67,17 +68,20 @@ class FunctionNames {
     // It runs none any more.
     void end(pid_t pid) { processes_.end(pid); }
 
-    // What the process runs; null: nothing that is known.
-    const Layout* layout(pid_t pid) {
-        const auto* const process = processes_.find(pid);
-        return process ? process->layout.get() : nullptr;
+    // What the process runs, of a lineage as below; null: nothing that is known.
+    const Layout* layout(std::span<const pid_t> lineage) {
+        for (const pid_t pid : lineage)
+            if (const auto* const process = processes_.find(pid))
+                return process->layout.get();
+        return nullptr;
     }
+    const Layout* layout(pid_t pid) { return layout({&pid, 1}); }
 
-    // Of a frame's words: see bpf/wire. Until the next call.
-    const Name& name(pid_t pid, const Words& words);
-    const Name& name(pid_t pid, uint64_t first, uint64_t second) {
-        return name(pid, Words{first, second});
-    }
+    // Of a frame's words: see bpf/wire. Until the next call. `lineage`: the process, and before
+    // whom it was forked from. A forked child may be gone, or execute another program, before its
+    // frames are looked at; equal words are of an equal function in all of them.
+    const Name& name(std::span<const pid_t> lineage, const Words& words);
+    const Name& name(pid_t pid, const Words& words) { return name({&pid, 1}, words); }
     // Of what is known of all processes.
     size_t memory_bytes() const { return processes_.bytes(); }
     // Frames without names, by FunctionProblem.
@@ -95,6 +99,8 @@ class FunctionNames {
     using Processes = ProcessNames<Layout, Known>;
     static constexpr size_t entry_bytes = 64; // of an entry besides what it holds
 
+    const Name* known_name(pid_t pid, const Words& words);
+    const Name* read_name(pid_t pid, const Words& words, FunctionProblem& problem);
     const Function* function_of(typename Processes::Process& process, pid_t pid, const Words& words,
                                 FunctionProblem& problem);
 
@@ -126,22 +132,45 @@ auto FunctionNames<Runtime>::function_of(typename Processes::Process& process, p
 }
 
 template <typename Runtime>
-const FunctionName& FunctionNames<Runtime>::name(pid_t pid, const Words& words) {
+const FunctionName* FunctionNames<Runtime>::known_name(pid_t pid, const Words& words) {
+    const auto* const process = processes_.find(pid);
+    if (!process)
+        return nullptr;
+    const auto known = process->known.names.find(words);
+    return known != process->known.names.end() ? &known->second : nullptr;
+}
+
+template <typename Runtime>
+const FunctionName* FunctionNames<Runtime>::read_name(pid_t pid, const Words& words,
+                                                      FunctionProblem& problem) {
     auto* const process = processes_.find(pid);
     if (!process)
-        return unnamed_.one(FunctionProblem::unreadable);
-    auto& names = process->known.names;
-    if (const auto known = names.find(words); known != names.end())
-        return known->second;
+        return nullptr;
     processes_.make_room(*process);
-    FunctionProblem problem = FunctionProblem::unreadable;
     const Function* function = function_of(*process, pid, Runtime::function_words(words), problem);
     if (!function)
-        return unnamed_.one(problem);
-    const Name& name = names.emplace(words, Runtime::name(*function, words)).first->second;
+        return nullptr;
+    const Name& name =
+        process->known.names.emplace(words, Runtime::name(*function, words)).first->second;
     processes_.count(*process, sizeof(Name) + entry_bytes + name.file.capacity() +
                                    name.frame.function.capacity() + name.frame.file.capacity());
-    return name;
+    return &name;
+}
+
+template <typename Runtime>
+const FunctionName& FunctionNames<Runtime>::name(std::span<const pid_t> lineage,
+                                                 const Words& words) {
+    for (const pid_t pid : lineage)
+        if (const Name* const known = known_name(pid, words))
+            return *known;
+    FunctionProblem problem = FunctionProblem::unreadable; // the process's own
+    for (const pid_t pid : lineage) {
+        FunctionProblem other = FunctionProblem::unreadable;
+        if (const Name* const read =
+                read_name(pid, words, pid == lineage.front() ? problem : other))
+            return *read;
+    }
+    return unnamed_.one(problem);
 }
 
 } // namespace auger

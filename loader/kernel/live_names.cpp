@@ -156,7 +156,7 @@ void LiveNames::append_v8_words(pid_t pid, uint64_t first, uint64_t second) {
 }
 
 // A frame of Ruby's, or the two words about the method around its code that stand before it.
-void LiveNames::append_ruby_words(pid_t pid, uint64_t first, uint64_t second) {
+void LiveNames::append_ruby_words(pid_t pid, uint64_t time_ns, uint64_t first, uint64_t second) {
     if ((first & WIRE_FRAME_KIND) == WIRE_FRAME_RUBY_OWNER) {
         ruby_frame_.owner = first;
         ruby_frame_.owner_second = second;
@@ -165,12 +165,12 @@ void LiveNames::append_ruby_words(pid_t pid, uint64_t first, uint64_t second) {
     RubyFrameWords words = std::exchange(ruby_frame_, {});
     words.first = first;
     words.second = second;
-    const RubyNames::Name& name = ruby_.name(pid, words);
+    const RubyNames::Name& name = ruby_.name(lineage(pid, time_ns), words);
     stack_.push_back(intern_named(ModuleKind::ruby, name.file, name.address, {&name.frame, 1}));
 }
 
 // What a frame of Perl's executes, or where: that follows.
-void LiveNames::append_perl_words(pid_t pid, uint64_t first, uint64_t second) {
+void LiveNames::append_perl_words(pid_t pid, uint64_t time_ns, uint64_t first, uint64_t second) {
     if ((first & WIRE_FRAME_KIND) == WIRE_FRAME_PERL) {
         perl_frame_ = {first, second};
         return;
@@ -180,7 +180,7 @@ void LiveNames::append_perl_words(pid_t pid, uint64_t first, uint64_t second) {
         return;
     words.place = first;
     words.place_second = second;
-    const PerlNames::Name& name = perl_.name(pid, words);
+    const PerlNames::Name& name = perl_.name(lineage(pid, time_ns), words);
     stack_.push_back(intern_named(ModuleKind::perl, name.file, name.address, {&name.frame, 1}));
 }
 
@@ -195,16 +195,16 @@ void LiveNames::append_runtime_words(pid_t pid, uint64_t time_ns, uint64_t first
         return;
     }
     if (is_ruby_word(first)) {
-        append_ruby_words(pid, first, second);
+        append_ruby_words(pid, time_ns, first, second);
         return;
     }
     if ((first & WIRE_FRAME_KIND) == WIRE_FRAME_PHP) {
-        const PhpNames::Name& name = php_.name(pid, first, second);
+        const PhpNames::Name& name = php_.name(lineage(pid, time_ns), {first, second});
         stack_.push_back(intern_named(ModuleKind::php, name.file, name.address, {&name.frame, 1}));
         return;
     }
     if (is_perl_word(first)) {
-        append_perl_words(pid, first, second);
+        append_perl_words(pid, time_ns, first, second);
         return;
     }
     const HotspotNames::Name& name = hotspot_.name(pid, first, second);
@@ -241,19 +241,26 @@ std::vector<LocationId> LiveNames::present_stack(pid_t pid, uint64_t time_ns,
     return stack_;
 }
 
-std::span<const uint64_t> LiveNames::placed_frames(pid_t pid, std::span<const uint64_t> user_frames,
+std::span<const pid_t> LiveNames::lineage(pid_t pid, uint64_t time_ns) {
+    if (lineage_.empty())
+        lineage_ = mappings_.lineage(pid, time_ns);
+    return lineage_;
+}
+
+std::span<const uint64_t> LiveNames::placed_frames(pid_t pid, uint64_t time_ns,
+                                                   std::span<const uint64_t> user_frames,
                                                    bool leaf_is_return) {
     const size_t first = find_pair(
         user_frames, [](uint64_t word) { return is_ruby_word(word) || is_perl_word(word); });
     if (first == user_frames.size())
         return user_frames;
     if (is_ruby_word(user_frames[first])) {
-        const RubyProcess* const ruby = ruby_.layout(pid);
+        const RubyProcess* const ruby = ruby_.layout(lineage(pid, time_ns));
         if (!ruby)
             return user_frames;
         placed_ = place_ruby_frames(user_frames, ruby->loop, leaf_is_return);
     } else {
-        const PerlProcess* const perl = perl_.layout(pid);
+        const PerlProcess* const perl = perl_.layout(lineage(pid, time_ns));
         if (!perl)
             return user_frames;
         placed_ = place_perl_frames(user_frames, perl->code, leaf_is_return);
@@ -263,10 +270,11 @@ std::span<const uint64_t> LiveNames::placed_frames(pid_t pid, std::span<const ui
 
 void LiveNames::append_user_frames(pid_t pid, uint64_t time_ns,
                                    std::span<const uint64_t> user_frames, bool leaf_is_return) {
+    lineage_.clear();
     v8_frame_ = {};
     ruby_frame_ = {};
     perl_frame_ = {};
-    user_frames = placed_frames(pid, user_frames, leaf_is_return);
+    user_frames = placed_frames(pid, time_ns, user_frames, leaf_is_return);
     for (size_t i = 0; i < user_frames.size(); i++) {
         const uint64_t word = user_frames[i];
         if (word & WIRE_STACK_CUT) {

@@ -118,15 +118,18 @@ class LiveNames {
     void append_runtime_words(pid_t pid, uint64_t time_ns, uint64_t first, uint64_t second);
     void append_python_words(pid_t pid, uint64_t time_ns, uint64_t first, uint64_t second);
     // "app.handler", of a code object; empty: not known.
-    std::string task_function(pid_t pid, uint64_t code, uint32_t cookie);
+    std::string task_function(std::span<const pid_t> lineage, uint64_t code, uint32_t cookie);
     void append_v8_words(pid_t pid, uint64_t first, uint64_t second);
-    void append_ruby_words(pid_t pid, uint64_t first, uint64_t second);
-    void append_perl_words(pid_t pid, uint64_t first, uint64_t second);
+    void append_ruby_words(pid_t pid, uint64_t time_ns, uint64_t first, uint64_t second);
+    void append_perl_words(pid_t pid, uint64_t time_ns, uint64_t first, uint64_t second);
     void append_user_frames(pid_t pid, uint64_t time_ns, std::span<const uint64_t> user_frames,
                             bool leaf_is_return);
     // Each frame of Ruby's and Perl's at its place.
-    std::span<const uint64_t> placed_frames(pid_t pid, std::span<const uint64_t> user_frames,
+    std::span<const uint64_t> placed_frames(pid_t pid, uint64_t time_ns,
+                                            std::span<const uint64_t> user_frames,
                                             bool leaf_is_return);
+    // Of the stack at hand: see ModuleMap.
+    std::span<const pid_t> lineage(pid_t pid, uint64_t time_ns);
 
     EventSink& sink_;
     ModuleTable modules_;
@@ -146,6 +149,7 @@ class LiveNames {
     std::unordered_map<std::string, uint64_t> wakers_; // address in waker_module, by frame name
     std::unordered_map<std::string, uint64_t> tasks_;  // address in task_module, likewise
     std::string task_function_;                        // of the stack at hand
+    std::vector<pid_t> lineage_;                       // likewise; empty: not asked for yet
     bool is_waker_ = false;                            // it is another's, of an earlier time
     V8FrameWords v8_frame_;                            // likewise: the code, before the function
     RubyFrameWords ruby_frame_;                        // likewise: the method around the code

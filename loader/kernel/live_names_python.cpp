@@ -40,9 +40,11 @@ LocationId LiveNames::intern_task(std::string_view function, std::string_view na
     return id;
 }
 
-std::string LiveNames::task_function(pid_t pid, uint64_t code, uint32_t cookie) {
+std::string LiveNames::task_function(std::span<const pid_t> lineage, uint64_t code,
+                                     uint32_t cookie) {
     constexpr uint64_t no_offset = uint64_t{WIRE_PYTHON_NO_OFFSET} << 32;
-    const PythonNames::Name& name = python_.name(pid, WIRE_FRAME_PYTHON | code, no_offset | cookie);
+    const PythonNames::Name& name =
+        python_.name(lineage, {WIRE_FRAME_PYTHON | code, no_offset | cookie});
     // What has no name says why, in brackets and without a file.
     if (name.frame.file.empty())
         return {};
@@ -55,7 +57,8 @@ void LiveNames::append_python_words(pid_t pid, uint64_t time_ns, uint64_t first,
     const uint64_t address = first & ~uint64_t{WIRE_FRAME_PYTHON};
     switch (second >> 32) {
     case WIRE_PYTHON_TASK_FUNCTION:
-        task_function_ = task_function(pid, address, static_cast<uint32_t>(second));
+        task_function_ =
+            task_function(lineage(pid, time_ns), address, static_cast<uint32_t>(second));
         break;
     case WIRE_PYTHON_TASK_ADDRESS: {
         const std::string function = std::exchange(task_function_, {});
@@ -66,7 +69,7 @@ void LiveNames::append_python_words(pid_t pid, uint64_t time_ns, uint64_t first,
         break;
     }
     default: {
-        const PythonNames::Name& name = python_.name(pid, first, second);
+        const PythonNames::Name& name = python_.name(lineage(pid, time_ns), {first, second});
         stack_.push_back(
             intern_named(ModuleKind::python, name.file, name.address, {&name.frame, 1}));
     }
@@ -77,7 +80,7 @@ std::string LiveNames::function_of(pid_t pid, const AwaitChain::Link& task) {
     if (task.frames.empty())
         return {};
     const AwaitFrame& outermost = task.frames.front();
-    return task_function(pid, outermost.code, static_cast<uint32_t>(outermost.second));
+    return task_function({&pid, 1}, outermost.code, static_cast<uint32_t>(outermost.second));
 }
 
 std::vector<LocationId> LiveNames::await_stack(pid_t pid, uint64_t time_ns,
@@ -87,7 +90,7 @@ std::vector<LocationId> LiveNames::await_stack(pid_t pid, uint64_t time_ns,
     for (auto link = chain.tasks.rbegin(); link != chain.tasks.rend(); ++link) {
         for (auto frame = link->frames.rbegin(); frame != link->frames.rend(); ++frame) {
             const PythonNames::Name& name =
-                python_.name(pid, WIRE_FRAME_PYTHON | frame->code, frame->second);
+                python_.name(pid, {WIRE_FRAME_PYTHON | frame->code, frame->second});
             stack_.push_back(
                 intern_named(ModuleKind::python, name.file, name.address, {&name.frame, 1}));
         }

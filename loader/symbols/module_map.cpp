@@ -157,6 +157,7 @@ void ModuleMap::apply(const ProcessEvent& event) {
         changed_.insert(pid);
         const auto parent = processes_.find(static_cast<pid_t>(event.parent_pid));
         Image image{event.time, {}, unknown_module};
+        image.forked_from = static_cast<pid_t>(event.parent_pid);
         if (parent != processes_.end() && !parent->second.images.empty()) {
             for (const ModuleMapping& mapping : parent->second.images.back().mappings)
                 if (mapping.to == for_ever)
@@ -206,6 +207,16 @@ const ModuleMap::Image* ModuleMap::image_at(pid_t pid, uint64_t time) const {
         if (images[i].from <= time)
             return &images[i];
     return &images.front();
+}
+
+std::vector<pid_t> ModuleMap::lineage(pid_t pid, uint64_t time) const {
+    std::vector<pid_t> found{pid};
+    const Image* image = image_at(pid, time);
+    while (image && image->forked_from && found.size() <= most_forebears) {
+        found.push_back(image->forked_from);
+        image = image_at(image->forked_from, image->from);
+    }
+    return found;
 }
 
 Location ModuleMap::locate(pid_t pid, uint64_t address, uint64_t time, bool is_return) const {

@@ -57,6 +57,10 @@ class ModuleMap {
     std::vector<ModuleMapping> mappings(pid_t pid, uint64_t time) const;
     bool knows(pid_t pid) const { return processes_.contains(pid); }
     bool exited(pid_t pid) const;
+    // The process, and before whom it was forked from while it had the image of `time`: their
+    // memory was the same. The nearest one first, at most `most_forebears` of them.
+    std::vector<pid_t> lineage(pid_t pid, uint64_t time) const;
+    static constexpr size_t most_forebears = 8;
     // When the process has executed its program; 0: before it was looked at, or it is unknown.
     uint64_t image_began(pid_t pid) const;
     // The processes whose mappings have changed since the last call, and those that have exited.
@@ -72,6 +76,7 @@ class ModuleMap {
         std::vector<ModuleMapping> mappings; // sorted by `start`, then `from`
         ModuleId jit = unknown_module;
         std::pair<uint64_t, uint64_t> jit_dump{}; // device and inode; 0: none mapped yet
+        pid_t forked_from = 0; // 0: it has executed its program itself, or that was not seen
     };
     struct Process {
         std::vector<Image> images; // oldest first

@@ -5,10 +5,12 @@
 #include "tests/unit/perl_marks.h"
 
 #include <gmock/gmock.h>
+
 #include <gtest/gtest.h>
 
 #include <unistd.h>
 
+#include <array>
 #include <cstring>
 #include <string>
 
@@ -92,6 +94,23 @@ TEST_F(PerlNamesTest, StayKnownWhileTheProcessIsTheSame) {
     ASSERT_TRUE(names_.layout(getpid()));
     EXPECT_EQ(*names_.layout(getpid()), process);
     EXPECT_EQ(names_.layout(1), nullptr);
+}
+
+// A child may be gone, or execute another program, before its frames are looked at.
+TEST_F(PerlNamesTest, OfAForkedChildAreTheProcessesThatItWasForkedFrom) {
+    constexpr pid_t nobody = 0x7ffffff0;
+    const std::array<pid_t, 3> child = {nobody, getpid(), 1};
+    EXPECT_EQ(names_.name(child, words(42)).frame.function, "Orders::total");
+    EXPECT_EQ(*names_.layout(child), process);
+    // Known by now, whatever else is where they were.
+    const PerlFrameWords before = words(42);
+    sub_.name("other", 9);
+    EXPECT_EQ(names_.name(child, before).frame.function, "Orders::total");
+    EXPECT_THAT(names_.missing(), testing::Each(0u));
+    // The cause is the child's own.
+    PerlFrameWords gone = words(43);
+    gone.place_second ^= 1;
+    EXPECT_EQ(names_.name(child, gone).frame.function, "[perl: unreadable]");
 }
 
 TEST_F(PerlNamesTest, FramesWithoutNamesAreCountedByCause) {

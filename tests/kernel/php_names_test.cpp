@@ -58,7 +58,7 @@ class PhpNamesTest : public testing::Test {
             is_user ? file_.word(WIRE_PHP_TEXT_HASH) : 0);
     }
     const FunctionName& name(uint64_t above = 0) {
-        return names_.name(getpid(), WIRE_FRAME_PHP | function_.address(), above | cookie());
+        return names_.name(getpid(), {WIRE_FRAME_PHP | function_.address(), above | cookie()});
     }
 
     std::shared_ptr<const PhpLayout> layout_;
@@ -89,7 +89,7 @@ TEST_F(PhpNamesTest, OfFunctionsAndOfTheCodeOfFiles) {
 TEST_F(PhpNamesTest, FramesWithoutNamesAreCountedByCause) {
     function_.put(WIRE_PHP_FUNCTION_NAME, name_.address());
     const auto text = [&](uint64_t first, uint64_t second) {
-        return names_.name(getpid(), first, second).frame.function;
+        return names_.name(getpid(), {first, second}).frame.function;
     };
     EXPECT_EQ(text(WIRE_FRAME_PHP | WIRE_PHP_NO_FUNCTION, 0), "[php: unreadable]");
     EXPECT_EQ(text(WIRE_FRAME_PHP | function_.address(), cookie() ^ 1),

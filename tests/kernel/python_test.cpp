@@ -175,8 +175,8 @@ class PythonNamesTest : public testing::Test {
     const Frame& frame(uint32_t i) {
         const uint32_t cookie = wire_python_cookie(i + 1, text_.address(), text_.address());
         return names_
-            .name(getpid(), WIRE_FRAME_PYTHON | codes_[i].address(),
-                  uint64_t{WIRE_PYTHON_NO_OFFSET} << 32 | cookie)
+            .name(getpid(), {WIRE_FRAME_PYTHON | codes_[i].address(),
+                             uint64_t{WIRE_PYTHON_NO_OFFSET} << 32 | cookie})
             .frame;
     }
 

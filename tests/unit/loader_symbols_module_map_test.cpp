@@ -52,6 +52,26 @@ class Map : public testing::Test {
     ModuleMap map{modules};
 };
 
+TEST_F(Map, AForkedChildHadItsParentsMemoryUntilItExecutesAnother) {
+    using Kind = ProcessEvent::Kind;
+    constexpr auto pid = static_cast<pid_t>(ghost);
+    map.apply(mapping(10, 0x1000, 0x2000, "/a"));
+    map.apply(happening(Kind::fork, 20, ghost + 1, ghost));
+    map.apply(happening(Kind::fork, 30, ghost + 2, ghost + 1));
+    map.apply(happening(Kind::exec, 40, ghost + 1));
+    EXPECT_EQ(map.lineage(pid, 50), std::vector{pid});
+    EXPECT_EQ(map.lineage(pid + 1, 50), std::vector{pid + 1});
+    EXPECT_EQ(map.lineage(pid + 1, 35), (std::vector{pid + 1, pid}));
+    EXPECT_EQ(map.lineage(pid + 2, 50), (std::vector{pid + 2, pid + 1, pid}));
+    EXPECT_EQ(map.lineage(1234, 50), std::vector<pid_t>{1234});
+    // The parent's number, used again by its child's child.
+    map.apply(happening(Kind::fork, 60, ghost, ghost + 2));
+    EXPECT_EQ(map.lineage(pid, 70), (std::vector{pid, pid + 2, pid + 1, pid}));
+    for (uint32_t i = 3; i < 20; i++)
+        map.apply(happening(Kind::fork, 60 + i, ghost + i, ghost + i - 1));
+    EXPECT_EQ(map.lineage(pid + 19, 100).size(), 1 + ModuleMap::most_forebears);
+}
+
 TEST_F(Map, AddressesBecomePlacesInModules) {
     map.apply(mapping(10, 0x1000, 0x2000, "/a", 1, 0x100));
     EXPECT_EQ(at(0x1010, 20), "/a+272");
