@@ -92,8 +92,6 @@ static __always_inline void receive(struct sock* sk, u32 received) {
             close_exchange(i, use.cookie);
     }
     let_tracepoints_in(use.calls);
-    if (use.calls->interleaves)
-        watch_tasks_of_loop();
     connection->phase = PHASE_RECEIVED;
     connection->turn = 0;
     connection->arrived_ns = 0;
@@ -134,7 +132,7 @@ static __always_inline void send(struct sock* sk, u32 sent) {
                             use.now);
     }
     if (use.calls->interleaves)
-        tell_task_of_send(use.exchanges, use.cookie);
+        tell_task_of_send(use.calls, use.exchanges, use.cookie);
     let_tracepoints_in(use.calls);
     connection->facts &= ~JOINED_LATE;
     connection->phase = PHASE_SENT;

@@ -9,18 +9,26 @@
 #include "loop_tasks.h"
 #include "python_task.h"
 
-// The thread serves several connections at once. From now on samples say which of its tasks runs,
-// where it is a CPython's.
-__noinline int watch_tasks_of_loop(void) {
-    struct task_struct* thread = bpf_get_current_task_btf();
-    u32 pid = bpf_get_current_pid_tgid() >> 32;
-    const struct wire_unwind_process* process;
+enum {
+    /* Sends of a thread at each of which is looked for a task, and how often later. */
+    FIRST_SENDS = 64,
+};
 
-    if (thread_storage(&loop_tasks, thread, 0))
+// The thread serves several connections at once. Once it has sent something in a task samples say
+// which of its tasks runs. (uvloop sends outside of them: what they do is nobody's to tell.)
+__noinline int look_for_tasks(struct open_calls* calls) {
+    u32 pid = bpf_get_current_pid_tgid() >> 32;
+    const struct wire_unwind_process* process = bpf_map_lookup_elem(&unwind_processes, &pid);
+    u64 task = 0;
+    u32 sends;
+
+    if (!calls || !process || !process->python)
         return 0;
-    process = bpf_map_lookup_elem(&unwind_processes, &pid);
-    if (process && process->python &&
-        !thread_storage(&loop_tasks, thread, BPF_LOCAL_STORAGE_GET_F_CREATE))
+    sends = calls->sends++;
+    if (sends >= FIRST_SENDS && sends % FIRST_SENDS)
+        return 0;
+    if (find_python_task(&task) && task &&
+        !thread_storage(&loop_tasks, bpf_get_current_task_btf(), BPF_LOCAL_STORAGE_GET_F_CREATE))
         count_loss(WIRE_LOSS_STORAGE);
     return 0;
 }
@@ -51,11 +59,13 @@ __noinline int name_exchange_of_task(struct loop_tasks* tasks, u32 index, u64 co
 }
 
 // Something was sent on a connection, by a task perhaps that was sampled before: told once.
-__noinline int tell_task_of_send(u32 exchanges, u64 cookie) {
+__noinline int tell_task_of_send(struct open_calls* calls, u32 exchanges, u64 cookie) {
     struct loop_tasks* tasks = thread_storage(&loop_tasks, bpf_get_current_task_btf(), 0);
     u64 task = 0, *place;
 
-    if (!tasks || !find_python_task(&task) || !task)
+    if (!tasks)
+        return look_for_tasks(calls);
+    if (!find_python_task(&task) || !task)
         return 0;
     place = find_in_set(tasks, set_of_task(task), task);
     if (!place)

@@ -162,7 +162,9 @@ struct open_calls {
     /* 1 while the thread is at a point of a span, where an interrupt's tracepoint must not change
      * what it works for. Tracker only. */
     u32 spans_busy;
-    u32 more_padding;
+    /* While it is not known to answer in tasks of CPython's: how often it has sent something. Tracker
+     * only. */
+    u32 sends;
     /* Of the thread, until its wait is in the sums. Written by the off-CPU sampler; the tracker
      * adds it where that has not seen its end. */
     struct absence away;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Samples of an event loop that receives what several clients ask at once, and works for them in
 // later turns: held against a server that knows for which request it has taken its CPU time. Of
-// Debian's Python always; others: AUGER_PYTHONS. AUGER_EVENT_LOOP=uvloop: of another loop.
+// Debian's Python always; others: AUGER_PYTHONS.
 #include "loader/kernel/features.h"
 #include "loader/stream/task_samples.h"
 #include "tests/kernel/program.h"
@@ -13,7 +13,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -48,13 +47,6 @@ class AsyncioExchanges : public KernelTest, public testing::WithParamInterface<s
             GTEST_SKIP() << "this kernel has no tracepoints of sockets";
         if (!std::filesystem::exists(GetParam()))
             GTEST_SKIP() << GetParam() << " is not installed";
-    }
-    std::vector<std::string> arguments() const {
-        std::vector<std::string> arguments = {
-            AUGER_SOURCE_DIR "/tests/programs/asyncio_exchanges.py", path_};
-        if (const char* loop = std::getenv("AUGER_EVENT_LOOP"))
-            arguments.emplace_back(loop);
-        return arguments;
     }
     // By when it begins.
     std::map<uint64_t, Work> read_work() const {
@@ -92,7 +84,7 @@ void count(Found& found, const Work& work, const CallRecord* exchange) {
 }
 
 TEST_P(AsyncioExchanges, HoldTheSamplesOfTheTasksThatAnswerThem) {
-    Program program(GetParam(), arguments());
+    Program program(GetParam(), {AUGER_SOURCE_DIR "/tests/programs/asyncio_exchanges.py", path_});
     program.wait_ready();
     Session session;
     session.observe(program.pid());

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A server of asyncio's that knows for which request it has taken CPU time, and clients that ask it.
 
-    python3 asyncio_exchanges.py FILE [LOOP]
+    python3 asyncio_exchanges.py FILE
 
 One thread serves all. Of each way in which programs do that CLIENTS clients ask at once, a request
 after the other:
@@ -22,7 +22,6 @@ which its last send returned. LOOP is a module with another event loop's policy 
 """
 
 import asyncio
-import importlib
 import json
 import os
 import select
@@ -200,8 +199,6 @@ def main():
         os.close(send_go)
         be_clients({kind: sock.getsockname()[1] for kind, sock in listening.items()}, receive_go)
     try:
-        if len(sys.argv) > 2:
-            asyncio.set_event_loop_policy(importlib.import_module(sys.argv[2]).EventLoopPolicy())
         asyncio.run(serve_all(listening, send_go))
         os.waitpid(clients, 0)
         clients = 0
