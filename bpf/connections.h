@@ -23,11 +23,12 @@ enum connection_phase {
 };
 
 enum connection_fact {
-    CONNECTED = 1,    /* not accepted: nobody asks here */
-    JOINED_LATE = 2,  /* it was seen first in the middle of what may be an exchange */
-    SPOKE_FIRST = 4,  /* this side sent something before it had received anything */
-    SPEAKS_TLS = 8,   /* what is said is not known */
-    SPEAKS_HTTP2 = 16 /* several exchanges at once */
+    CONNECTED = 1,      /* not accepted: nobody asks here */
+    JOINED_LATE = 2,    /* it was seen first in the middle of what may be an exchange */
+    SPOKE_FIRST = 4,    /* this side sent something before it had received anything */
+    SPEAKS_TLS = 8,     /* what is said is not known */
+    SPEAKS_HTTP2 = 16,  /* several exchanges at once */
+    SPEAKS_FASTCGI = 32 /* requests have an end, which may be received when they are answered */
 };
 
 struct connection {
@@ -114,6 +115,13 @@ static __always_inline bool has_come_early(const struct sock* sk, const struct t
     return !*(volatile u16*)&connection->turn && (int)(heard - tcp->copied_seq - end) > 0;
 }
 
+/* Something has come upon what was sent, and nothing of that is received yet: what came before may
+ * have been the rest of a request that was answered. */
+static __always_inline void arrive_again(struct connection* connection) {
+    if (connection->turn && (connection->facts & SPEAKS_FASTCGI) && connection->phase == PHASE_SENT)
+        connection->arrived_ns = bpf_ktime_get_ns();
+}
+
 /* Whether it has not got what was sent before the `sent` bytes just now. */
 static __always_inline bool is_peer_behind(const struct tcp_sock* tcp, u32 sent) {
     return (int)(tcp->write_seq - tcp->snd_una - sent) > BEHIND_BYTES;
@@ -159,6 +167,37 @@ static __always_inline u16 facts_of_first_bytes(u32 received) {
     if (received >= 3 && (bytes & 0xffff) == 0x0316 && (bytes >> 16 & 0xff) <= 4)
         return SPEAKS_TLS;
     return received >= sizeof(bytes) && bytes == http2 ? SPEAKS_HTTP2 : 0;
+}
+
+/* The first eight bytes of a record of FastCGI 1.0 (section 3.3): version 1, its type, whose it is,
+ * and the length of what follows, its upper half first. */
+static __always_inline bool begins_fastcgi_request(u64 record) {
+    return (record & 0xffff0000ffff) == 0x080000000101;
+}
+
+static __always_inline bool ends_fastcgi_request(u64 record) {
+    return (record & 0xffff0000ffff) == 0x000000000501;
+}
+
+/* Something is received upon a send, or for the first time. Whether it is of a request that has
+ * been answered: of FastCGI's a part may be left, at least the record that says that no more of a
+ * body comes. Notes that it is FastCGI. */
+static __always_inline bool is_rest_of_request(struct connection* connection, u32 received) {
+    const struct pt_regs___kernel* regs = (void*)bpf_task_pt_regs(bpf_get_current_task_btf());
+    u64 address = receive_buffer(regs), record = 0;
+    bool begins, ends;
+
+    if (!address || received < sizeof(record) ||
+        bpf_probe_read_user(&record, sizeof(record), (void*)address))
+        return false;
+    ends = ends_fastcgi_request(record);
+    if (ends && received >= 2 * sizeof(record) &&
+        bpf_probe_read_user(&record, sizeof(record), (void*)(address + sizeof(record))))
+        return false;
+    begins = begins_fastcgi_request(record);
+    if (begins || (ends && connection->phase == PHASE_SENT))
+        connection->facts |= SPEAKS_FASTCGI;
+    return (connection->facts & SPEAKS_FASTCGI) && connection->phase == PHASE_SENT && !begins;
 }
 
 #endif

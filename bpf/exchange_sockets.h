@@ -65,6 +65,12 @@ static __always_inline bool begin_use(struct sock* sk, u32 received, struct sock
     return true;
 }
 
+static __always_inline void forget_arrival(struct connection* connection) {
+    connection->arrived_ns = 0;
+    connection->asked_ns = 0;
+    connection->turn = 0;
+}
+
 static __always_inline void receive(struct sock* sk, u32 received) {
     struct connection* connection;
     struct socket_use use;
@@ -76,6 +82,12 @@ static __always_inline void receive(struct sock* sk, u32 received) {
     if (!use.tcp)
         judge_what_came(connection);
     begins = connection->phase != PHASE_RECEIVED;
+    if (begins && is_rest_of_request(connection, received)) {
+        // What has come behind it has come upon what was sent.
+        if (use.tcp ? use.tcp->copied_seq == use.tcp->rcv_nxt : !sk->sk_receive_queue.qlen)
+            forget_arrival(connection);
+        return;
+    }
     if (connection->phase == PHASE_NEW)
         connection->facts |= facts_of_first_bytes(received);
     keep_tracepoints_out(use.calls);
@@ -119,8 +131,9 @@ static __always_inline void send(struct sock* sk, u32 sent) {
         facts |= SEND_GOES_ON;
     if (connection->facts & JOINED_LATE)
         facts |= SEND_IS_UNCLEAR;
-    if (use.tcp ? has_come_early(sk, use.tcp, connection)
-                : has_come_early_to_unix(connection, use.calls))
+    if ((use.tcp ? has_come_early(sk, use.tcp, connection)
+                 : has_come_early_to_unix(connection, use.calls)) &&
+        !(connection->facts & SPEAKS_FASTCGI))
         facts |= SEND_IS_EARLY;
     if (use.tcp ? is_peer_behind(use.tcp, sent) : is_unix_peer_behind(sk, sent))
         facts |= SEND_IS_BEHIND;
@@ -160,7 +173,8 @@ static __always_inline void arrive(struct sock* sk) {
         (connection->phase != PHASE_RECEIVED || connection->written != tcp->write_seq)) {
         connection->arrived_ns = bpf_ktime_get_ns();
         connection->turn = 1;
-    }
+    } else
+        arrive_again(connection);
     store_release(&connection->heard, tcp->rcv_nxt);
 }
 

@@ -24,7 +24,8 @@ static __always_inline u32 ambiguity_of(const struct connection* connection, u32
         return WIRE_AMBIGUOUS_HTTP2;
     if ((connection->facts & SPOKE_FIRST) || (connection->unasked >> index & 1))
         return WIRE_AMBIGUOUS_UNASKED;
-    if (connection->phase == PHASE_SENT && !connection->turn)
+    if (connection->phase == PHASE_SENT && !connection->turn &&
+        !(connection->facts & SPEAKS_FASTCGI))
         return WIRE_AMBIGUOUS_EARLY;
     return WIRE_AMBIGUITIES;
 }

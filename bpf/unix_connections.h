@@ -164,8 +164,12 @@ static __always_inline void arrive_at_unix(struct sock* sk) {
     if (!sk->sk_receive_queue.qlen)
         return;
     connection = unix_connection(sk, spans);
-    if (!connection || connection->turn)
+    if (!connection)
         return;
+    if (connection->turn) {
+        arrive_again(connection);
+        return;
+    }
     if (has_unix_peer_all(sk)) {
         if (connection->phase != PHASE_RECEIVED) {
             connection->arrived_ns = now;

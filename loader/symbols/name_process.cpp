@@ -34,8 +34,11 @@ Error NameProcess::give_up() {
 Result<std::string> NameProcess::ask(std::string_view request, std::span<const int> descriptors,
                                      const WorkProgress& progress) {
     const auto failed = [](const char* cause) { return Error{"read names", {}, cause, {}}; };
+    const auto why_silent = [&] {
+        return failed(given_up_ ? "it takes too long" : "its reader crashed or was killed");
+    };
     if (!process_)
-        return failed("its reader was ended");
+        return was_silent_ ? why_silent() : failed("its reader was ended");
     used_ = Clock::now();
     const auto end = used_ + name_patience;
     const auto go_on = [&] {
@@ -46,14 +49,19 @@ Result<std::string> NameProcess::ask(std::string_view request, std::span<const i
         if (auto answer = receive_message(process_->socket(), name_messages::answer_limit, go_on))
             return std::move(answer->bytes);
     this->end();
-    return failed(given_up_ ? "it takes too long" : "its reader crashed or was killed");
+    return why_silent();
 }
 
 void NameProcess::tell(std::string_view request, std::span<const int> descriptors) {
     const auto end = Clock::now() + tell_patience;
-    if (process_ &&
-        !send_message(process_->socket(), request, descriptors, [&] { return Clock::now() < end; }))
-        this->end();
+    const auto go_on = [&] {
+        given_up_ = Clock::now() >= end;
+        return !given_up_;
+    };
+    if (!process_ || send_message(process_->socket(), request, descriptors, go_on))
+        return;
+    was_silent_ = true;
+    this->end();
 }
 
 // Of the user who has most, the one that was asked for longest ago.

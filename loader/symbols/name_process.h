@@ -56,6 +56,7 @@ class NameProcess {
 
   private:
     std::optional<ConfinedProcess> process_;
+    bool was_silent_ = false; // ended since it did not take what it was told
     const FileUser user_;
     uint32_t numbers_ = 0;
     bool trusted_ = false;

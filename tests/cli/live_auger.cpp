@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/cli/live_auger.h"
 
+#include "tests/cli/invocation.h"
+
 #include <algorithm>
 #include <fstream>
 
@@ -94,6 +96,12 @@ void LiveTest::see_all(LiveAuger& auger, Shop& shop, const std::string& probe) {
     // It has closed: no call of a clerk or the apprentice comes any more.
     auger.run(
         {"wait until entries " + probe + " >= " + std::to_string(shop.served()) + " for 60s"});
+}
+
+void LiveTest::skip_without_exchanges() {
+    const Outcome doctor = test::auger({"--batch", "-e", "doctor"});
+    if (doctor.out.find("no `span NAME exchanges`") != std::string::npos)
+        GTEST_SKIP() << "this kernel has no tracepoints of sockets";
 }
 
 double cpu_ns_in(const json& flame, const std::string& function) {

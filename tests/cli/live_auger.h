@@ -73,6 +73,8 @@ class LiveTest : public KernelTest {
   protected:
     // Opens the shop, and waits until all that happened there is known to auger.
     static void see_all(LiveAuger& auger, Shop& shop, const std::string& probe = "serve");
+    // At the end of SetUp().
+    static void skip_without_exchanges();
     TemporaryFolder folder_;
 };
 

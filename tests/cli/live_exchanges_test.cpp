@@ -14,11 +14,8 @@ class LiveExchanges : public LiveTest {
   protected:
     void SetUp() override {
         LiveTest::SetUp();
-        if (IsSkipped())
-            return;
-        const Outcome doctor = auger({"--batch", "-e", "doctor"});
-        if (doctor.out.find("no `span NAME exchanges`") != std::string::npos)
-            GTEST_SKIP() << "this kernel has no tracepoints of sockets";
+        if (!IsSkipped())
+            skip_without_exchanges();
     }
 };
 

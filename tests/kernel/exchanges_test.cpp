@@ -207,6 +207,27 @@ TEST_F(UnixExchanges, EndWhenTheClientHasClosedItsConnection) {
     EXPECT_EQ(closed.exchanges.returns, 4 * 20);
 }
 
+// The record at the end of a request is received when it has been answered, as PHP does it.
+TEST_F(Exchanges, OfFastCgiEndWithTheirAnswers) {
+    Run all = run({"--calls", "300", "--fastcgi"}, 1200);
+    expect_times(all.exchanges, all.truth);
+    all = run({"--calls", "300", "--fastcgi", "--fastcgi-apart"}, 1200);
+    expect_times(all.exchanges, all.truth);
+    all = run({"--calls", "20", "--fastcgi", "--before", "3"}, 4 * 16);
+    EXPECT_EQ(all.exchanges.returns, 4 * 16);
+    EXPECT_EQ(all.exchanges.stray, 4);
+}
+
+TEST_F(UnixExchanges, OfFastCgiEndWithTheirAnswers) {
+    Run all = run_at(path_, {"--calls", "300", "--fastcgi"}, 1200);
+    expect_times(all.exchanges, all.truth);
+    all = run_at(path_, {"--calls", "300", "--fastcgi", "--fastcgi-apart"}, 1200);
+    expect_times(all.exchanges, all.truth);
+    all = run_at(path_, {"--calls", "20", "--fastcgi", "--before", "3"}, 4 * 16);
+    EXPECT_EQ(all.exchanges.returns, 4 * 16);
+    EXPECT_EQ(all.exchanges.stray, 4);
+}
+
 TEST_F(UnixExchanges, OfOtherPathsAndOfTcpAreNone) {
     Program program("exchanges", {"--calls", "50", "--unix", path_, "--wait", "--linger"});
     program.wait_ready();

@@ -12,8 +12,11 @@
 // What no exchange is, or nobody can tell: `--greet` (the server speaks first), `--pipeline` (ten
 // requests at once, read one by one), `--push N` (the server goes on sending when nobody has
 // asked),
-// `--first-bytes tls` and `http2` (how the connection begins). `--before N`: so many requests of
-// each connection, but one, are over, and the connections there, before `ready`.
+// `--first-bytes tls` and `http2` (how the connection begins). `--fastcgi`: requests are in records
+// of FastCGI, the last of which, as PHP does it, is received when they have been answered;
+// `--fastcgi-apart`: that one is sent by itself, when the first part of the answer is there.
+// `--before N`: so many requests of each connection, but one, are over, and the connections there,
+// before `ready`.
 #define _GNU_SOURCE
 #include "common/truth.h"
 
@@ -62,7 +65,7 @@ struct times {
 };
 
 static uint64_t connections = 4, port, before, push, kill_after, exit_after;
-static bool loop, greet, pipeline, reset;
+static bool loop, greet, pipeline, reset, fastcgi, fastcgi_apart;
 static const char *first_bytes = "", *unix_path = "";
 static int listener, client_go[2], connection_of[most_connections];
 static pid_t client;
@@ -94,6 +97,21 @@ static bool receive_whole(int fd, void* bytes, size_t size) {
     return recv(fd, bytes, size, MSG_WAITALL) == (ssize_t)size;
 }
 
+// Records of FastCGI: that a request begins, parameters, of which the request is one, and that no
+// body follows.
+static const uint8_t fastcgi_begin[24] = {
+    1, 1, 0, 1, 0, 8, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 1, 4, 0, 1, 0, sizeof(struct request), 0, 0};
+static const uint8_t fastcgi_end[8] = {1, 5, 0, 1};
+
+static bool receive_fastcgi(int fd) {
+    uint8_t record[8], rest[16];
+    do
+        if (!receive_whole(fd, record, sizeof record))
+            return false;
+    while (record[1] == fastcgi_end[1]);
+    return receive_whole(fd, rest, sizeof rest);
+}
+
 static void note(const struct request* request, uint64_t received, uint64_t last, uint64_t sent) {
     const uint64_t number = __atomic_fetch_add(&served, 1, __ATOMIC_SEQ_CST);
     const struct times known = {last - received, sent - request->before_ns};
@@ -117,7 +135,7 @@ static void note(const struct request* request, uint64_t received, uint64_t last
 static bool serve(int fd) {
     struct request request;
     struct answer answer = {{0}};
-    if (!receive_whole(fd, &request, sizeof request))
+    if ((fastcgi && !receive_fastcgi(fd)) || !receive_whole(fd, &request, sizeof request))
         return false;
     const uint64_t received = truth_now();
     if (request.kind == 2) {
@@ -204,6 +222,18 @@ static union {
 static socklen_t address_size;
 static bool connected_before;
 
+static void ask_by_fastcgi(int fd, const struct request* request, struct answer* answer) {
+    uint8_t records[sizeof fastcgi_begin + sizeof *request + sizeof fastcgi_end];
+    const size_t size = sizeof records - (fastcgi_apart ? sizeof fastcgi_end : 0);
+    memcpy(records, fastcgi_begin, sizeof fastcgi_begin);
+    memcpy(records + sizeof fastcgi_begin, request, sizeof *request);
+    memcpy(records + sizeof records - sizeof fastcgi_end, fastcgi_end, sizeof fastcgi_end);
+    if (!send_whole(fd, records, size) || !receive_whole(fd, answer->bytes, header_bytes) ||
+        (fastcgi_apart && !send_whole(fd, fastcgi_end, sizeof fastcgi_end)) ||
+        !receive_whole(fd, answer->bytes + header_bytes, sizeof *answer - header_bytes))
+        exit(1);
+}
+
 static void ask(int fd, uint64_t id) {
     struct request requests[in_pipeline];
     struct answer answers[in_pipeline];
@@ -219,6 +249,10 @@ static void ask(int fd, uint64_t id) {
         memcpy(requests, "PRI * HT", 8);
     for (size_t i = 0; i < count; ++i)
         requests[i].before_ns = truth_now();
+    if (fastcgi) {
+        ask_by_fastcgi(fd, requests, answers);
+        return;
+    }
     if (!send_whole(fd, requests, count * sizeof *requests) ||
         !receive_whole(fd, answers, count * sizeof *answers))
         exit(1);
@@ -386,6 +420,8 @@ int main(int argc, char** argv) {
         {"pipeline", TRUTH_FLAG, &pipeline, "each request is ten"},
         {"push", TRUTH_NUMBER, &push, "sends behind each answer that nobody has asked for"},
         {"first-bytes", TRUTH_TEXT, &first_bytes, "tls or http2"},
+        {"fastcgi", TRUTH_FLAG, &fastcgi, "requests are FastCGI's; not with --loop or --pipeline"},
+        {"fastcgi-apart", TRUTH_FLAG, &fastcgi_apart, "... whose last record is sent by itself"},
         {"reset", TRUTH_FLAG, &reset, "the last request of each connection has no answer"},
         {"before", TRUTH_NUMBER, &before, "requests of a connection that are over before `ready`"},
         {"kill-after", TRUTH_NUMBER, &kill_after, "requests, the clients are killed"},

@@ -318,7 +318,6 @@ sub kinds {
     no strict 'refs';
     *{'Elsewhere::alias'} = \&größe;
     Elsewhere::alias();
-    eval "\n\nburn('eval of a text'); 1" or die $@;
     eval "sub compiled {\n    return burn('sub of a text');\n}\n1" or die $@;
     compiled();
     for my $once (1) {
@@ -374,6 +373,14 @@ sub threads_run {
     $_->join for @threads;
 }
 
+# A text is freed when it has been executed, with the lines that it has: so it is not left before
+# this process has read a line.
+sub stay {
+    open my $done, '>', "$path.done" or die $!;
+    close $done;
+    readline STDIN;
+}
+
 $| = 1;
 print "ready $$\n";
 readline STDIN;
@@ -390,6 +397,4 @@ calling();
 signalled();
 forked();
 threads_run() if $Config{useithreads};
-open my $done, '>', "$path.done" or die $!;
-close $done;
-readline STDIN;
+eval "\n\nburn('eval of a text'); stay(); 1" or die $@;

@@ -67,9 +67,9 @@ TEST_F(Map, AForkedChildHadItsParentsMemoryUntilItExecutesAnother) {
     // The parent's number, used again by its child's child.
     map.apply(happening(Kind::fork, 60, ghost, ghost + 2));
     EXPECT_EQ(map.lineage(pid, 70), (std::vector{pid, pid + 2, pid + 1, pid}));
-    for (uint32_t i = 3; i < 20; i++)
+    for (uint32_t i = 3; i < 13; i++)
         map.apply(happening(Kind::fork, 60 + i, ghost + i, ghost + i - 1));
-    EXPECT_EQ(map.lineage(pid + 19, 100).size(), 1 + ModuleMap::most_forebears);
+    EXPECT_EQ(map.lineage(pid + 12, 100).size(), 1 + ModuleMap::most_forebears);
 }
 
 TEST_F(Map, AddressesBecomePlacesInModules) {
