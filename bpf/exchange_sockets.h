@@ -4,7 +4,7 @@
 #define AUGER_EXCHANGE_SOCKETS_H
 
 #include "call_owners.h"
-#include "exchanges.h"
+#include "exchange_tasks.h"
 #include "unix_connections.h"
 
 /* What is at hand when something is received or sent. */
@@ -144,6 +144,8 @@ static __always_inline void send(struct sock* sk, u32 sent) {
             answer_exchange(use.calls, connection, facts | i << SEND_FACT_BITS, use.cookie,
                             use.now);
     }
+    if (use.calls->interleaves)
+        tell_task_of_send(use.calls, use.exchanges, use.cookie);
     let_tracepoints_in(use.calls);
     connection->facts &= ~JOINED_LATE;
     connection->phase = PHASE_SENT;

@@ -152,6 +152,7 @@ __noinline int sample_goroutine_wait(struct open_calls* calls, const struct goro
     sample->user_frames = note_parked_stack(place, wait->g, words[1], words[0]);
     sample->kernel_frames = 0;
     sample->with_waker = 0;
+    sample->task = 0;
     __builtin_memset(sample->comm, 0, sizeof(sample->comm));
     send_part(&place->buffer, stats, WIRE_SAMPLE_BLOCKED,
               WIRE_SYSCALL_PARKED + (int)(wait->reason & (WIRE_GO_REASONS - 1)), wait->ready,

@@ -162,7 +162,9 @@ struct open_calls {
     /* 1 while the thread is at a point of a span, where an interrupt's tracepoint must not change
      * what it works for. Tracker only. */
     u32 spans_busy;
-    u32 more_padding;
+    /* While it is not known to answer in tasks of CPython's: how often it has sent something. Tracker
+     * only. */
+    u32 sends;
     /* Of the thread, until its wait is in the sums. Written by the off-CPU sampler; the tracker
      * adds it where that has not seen its end. */
     struct absence away;
@@ -297,6 +299,23 @@ struct wait_stats_map {
     __type(value, struct wire_wait_stats);
 };
 
+enum { LOOP_TASKS = 1024, TASKS_OF_SET = 4 };
+
+/* Of a thread that serves several connections in a loop of CPython's. */
+struct loop_tasks {
+    u64 sampled[LOOP_TASKS]; /* coroutines of tasks that were sampled since they sent something */
+    struct wire_task_send send; /* where what is told is put together. Tracker only. */
+};
+
+/* Made by the tracker, which takes out of it what the samplers note; a failed creation is counted
+ * as WIRE_LOSS_STORAGE. */
+struct loop_tasks_map {
+    __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __type(key, int);
+    __type(value, struct loop_tasks);
+};
+
 /* Where threads say what they work for. Written by user space and by the process programs (forks,
  * execs, exits), read by the tracker. Full: that process's threads say nothing. */
 struct thread_contexts_map {
@@ -308,6 +327,7 @@ struct thread_contexts_map {
 };
 
 extern struct thread_contexts_map thread_contexts SEC(".maps");
+extern struct loop_tasks_map loop_tasks SEC(".maps");
 extern struct wait_stats_map wait_stats SEC(".maps");
 extern struct spans_map spans SEC(".maps");
 extern struct unwind_processes_map unwind_processes SEC(".maps");

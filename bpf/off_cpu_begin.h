@@ -5,6 +5,7 @@
 
 #include "filter.h"
 #include "goroutine.h"
+#include "loop_tasks.h"
 #include "maps.h"
 #include "sample.h"
 #include "spans.h"
@@ -64,6 +65,20 @@ static __always_inline u32 note_user_stack(struct wait* wait, u32 offset, u32 mo
     if (frames > most)
         return 0;
     bpf_probe_read_kernel(&wait->buffer.words[offset], frames * sizeof(u64), walk->frames);
+    return frames;
+}
+
+// ... and which task runs.
+static __always_inline u32 note_stack_and_task(struct wait* wait, u32 offset) {
+    u32 zero = 0, frames;
+    struct stack_walk* walk = bpf_map_lookup_elem(&off_cpu_walk, &zero);
+    struct loop_tasks* tasks;
+
+    if (!walk)
+        return 0;
+    tasks = ask_for_task(walk);
+    frames = note_user_stack(wait, offset, WIRE_STACK_WORDS);
+    note_task(tasks, walk, &wait->buffer.sample);
     return frames;
 }
 
@@ -202,10 +217,10 @@ static __always_inline void begin_wait(void* ctx, struct task_struct* task, stru
     if (preempted || sample->syscall < 0)
         sample->syscall = WIRE_SYSCALL_NONE;
     wait->argument = syscall_argument(regs);
+    sample->task = 0;
     offset = words_of_calls(sample);
-    sample->user_frames = is_stack_wanted(wait, task->pid)
-                              ? note_user_stack(wait, offset, WIRE_STACK_WORDS)
-                              : note_cut(wait, offset);
+    sample->user_frames = is_stack_wanted(wait, task->pid) ? note_stack_and_task(wait, offset)
+                                                           : note_cut(wait, offset);
     sample->kernel_frames = 0;
     __builtin_memcpy(sample->comm, task->comm, sizeof(sample->comm));
     if (calls) {

@@ -165,11 +165,18 @@ static __always_inline bool add_frame(struct stack_walk* walk,
     return true;
 }
 
-// Behind the frames of the task: its function and its address. There is one task in a stack.
+static __always_inline bool wants_task(const struct stack_walk* walk) {
+    return config.with_tasks || walk->python.wants_task;
+}
+
+// Behind the frames of the task: its function and its address, where stacks are to have them. There
+// is one task in a stack.
 __noinline int add_task(struct stack_walk* walk) {
     if (!walk || walk->python.has_task)
         return 0;
     walk->python.has_task = 1;
+    if (!config.with_tasks)
+        return 0;
     add_pair(walk, walk->python.coroutine_code,
              (u64)WIRE_PYTHON_TASK_FUNCTION << 32 | walk->python.coroutine_cookie);
     add_pair(walk, walk->python.coroutine, (u64)WIRE_PYTHON_TASK_ADDRESS << 32);
@@ -178,7 +185,7 @@ __noinline int add_task(struct stack_walk* walk) {
 
 // Where no frame is further out, before the boundary: what is behind the last one has no place.
 static __always_inline void end_chain_of_task(struct stack_walk* walk) {
-    if (config.with_tasks && !walk->python.frame && walk->python.coroutine)
+    if (wants_task(walk) && !walk->python.frame && walk->python.coroutine)
         add_task(walk);
 }
 
@@ -212,11 +219,11 @@ __noinline int read_python_frame(struct stack_walk* walk, const struct wire_pyth
         add_pair(walk, 0, frame);
         return 1;
     }
-    if (config.with_tasks && ends_task(&walk->python, kind))
+    if (wants_task(walk) && ends_task(&walk->python, kind))
         add_task(walk);
     if (code >> USER_ADDRESS_BITS || !add_frame(walk, layout, code, instruction))
         return 0;
-    if (config.with_tasks && !walk->python.has_task &&
+    if (wants_task(walk) && !walk->python.has_task &&
         is_coroutine(kind, half_of(walk, layout->code_flags)))
         note_coroutine(walk, layout, frame, code);
     end_chain_of_task(walk);

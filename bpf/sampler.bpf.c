@@ -6,6 +6,7 @@
 #include "filter.h"
 #include "gate.h"
 #include "goroutine.h"
+#include "loop_tasks.h"
 #include "maps.h"
 #include "sample.h"
 #include "spans.h"
@@ -215,6 +216,7 @@ int take_sample(struct bpf_perf_event_data* ctx) {
     struct stack_place here = {};
     struct sample_buffer* buffer;
     struct wire_tick_cost* cost;
+    struct loop_tasks* tasks;
     struct wire_sample* sample;
 
     if (!stats || !whole_buffer || !walk)
@@ -251,7 +253,9 @@ int take_sample(struct bpf_perf_event_data* ctx) {
 
     note_open_calls(calls, &here, &goroutines, buffer);
     offset = words_of_calls(sample);
+    tasks = ask_for_task(walk);
     frames = walk_user_stack(walk, false);
+    note_task(tasks, walk, sample);
     if (frames > WIRE_STACK_WORDS)
         return 0;
     bpf_probe_read_kernel(&buffer->words[offset], frames * sizeof(u64), walk->frames);

@@ -51,8 +51,10 @@ struct python_walk {
     u64 coroutine;
     u64 coroutine_code;
     u32 coroutine_cookie;
-    u32 cookie;                            /* of the last frame that was added */
-    u32 has_task;                          /* 1: the task's words are in the chain */
+    u32 cookie;     /* of the last frame that was added */
+    u32 has_task;   /* 1: it is the task's */
+    u32 wants_task; /* 1: who asks for the stack asks which task runs */
+    u32 padding;
     u64 words[PYTHON_BYTES / sizeof(u64)]; /* what was read last */
 };
 

@@ -12,6 +12,7 @@ enum wire_event_kind {
     WIRE_SLOW_CALL = 3,
     WIRE_PROCESS = 4,
     WIRE_CALL_PARTS = 5,
+    WIRE_TASK_SEND = 6,
 };
 
 struct wire_event {
@@ -66,6 +67,9 @@ struct wire_sample {
     __wire_u16 kernel_frames;
     __wire_u16 calls;
     __wire_s32 syscall; /* in which the thread waits; else wire_no_syscall */
+    /* The coroutine of the task that ran, of an event loop that serves several connections, so that
+     * a wire_task_send may tell for which exchanges that was; 0: `calls` say all. */
+    __wire_u64 task;
 };
 
 /* The thread that ended a wait, and its stack; followed by `frames` addresses, leaf first. pid 0:
@@ -101,6 +105,24 @@ struct wire_call_end {
     __wire_u64 parked_ns; /* of a span's duration: no thread worked for it ... */
     __wire_u64 queued_ns; /* ... before the first one did */
     /* WIRE_LABEL_STRING: followed by WIRE_STRING bytes. */
+};
+
+/* For which exchange a task has sent something. */
+struct wire_task_exchange {
+    struct wire_call call;
+    __wire_u64 received_ns; /* when it was first received: what the task did before was for none */
+};
+
+/*
+ * A task has sent something: what it was sampled in since it did so before was for these exchanges,
+ * of each spec one, and for no others of their specs.
+ */
+struct wire_task_send {
+    struct wire_event event;
+    __wire_u64 task; /* as in wire_sample */
+    __wire_u32 exchanges;
+    __wire_u32 padding;
+    struct wire_task_exchange exchange[WIRE_MAX_EXCHANGES];
 };
 
 /* The value that a split is by. */
@@ -187,7 +209,8 @@ struct wire_process {
 
 WIRE_ASSERT(sizeof(struct wire_event) == 24, "wire_event");
 WIRE_ASSERT(sizeof(struct wire_call) == 16, "wire_call");
-WIRE_ASSERT(sizeof(struct wire_sample) == 24 + 16 + 8 + 16 + 0, "wire_sample");
+WIRE_ASSERT(sizeof(struct wire_sample) == 24 + 16 + 8 + 16 + 8, "wire_sample");
+WIRE_ASSERT(sizeof(struct wire_task_send) == 24 + 16 + WIRE_MAX_EXCHANGES * 24, "wire_task_send");
 WIRE_ASSERT(sizeof(struct wire_call_end) == 104, "wire_call_end");
 WIRE_ASSERT(sizeof(struct wire_call_parts) == 104 + 16 + WIRE_MAX_PARTS * 16, "wire_call_parts");
 WIRE_ASSERT(sizeof(struct wire_open_call) == 128, "wire_open_call");

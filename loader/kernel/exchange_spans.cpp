@@ -70,9 +70,11 @@ void ExchangeSpans::remove(ProbeId span) {
     spans_.of[std::distance(owners_.begin(), owner)] = {};
     // What is left there when this fails has a spec that is none any more.
     (void)publish();
-    if (std::ranges::none_of(owners_,
-                             [](const std::optional<ProbeId>& other) { return other.has_value(); }))
+    if (std::ranges::none_of(
+            owners_, [](const std::optional<ProbeId>& other) { return other.has_value(); })) {
         links_.clear();
+        programs_.config().with_exchanges = 0;
+    }
 }
 
 void ExchangeSpans::add_link_ids(std::vector<uint64_t>& ids) const {
@@ -106,6 +108,7 @@ Result<void> ExchangeSpans::watch() {
         }
         links_.push_back(std::move(*link));
     }
+    programs_.config().with_exchanges = 1;
     return {};
 }
 

@@ -20,7 +20,7 @@ namespace auger {
 
 class ExchangeSpans {
   public:
-    ExchangeSpans(const Programs& programs, const Features& features)
+    ExchangeSpans(Programs& programs, const Features& features)
         : programs_(programs), features_(features) {}
 
     // `cookie` of the span's spec. Fails where the kernel lacks what it takes, for more than
@@ -35,7 +35,7 @@ class ExchangeSpans {
     Result<void> watch();
     Result<void> publish();
 
-    const Programs& programs_;
+    Programs& programs_;
     const Features& features_;
     std::array<std::optional<ProbeId>, WIRE_MAX_EXCHANGES> owners_{};
     wire_exchange_spans spans_ = {};

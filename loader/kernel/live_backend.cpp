@@ -132,6 +132,9 @@ class LiveBackend final : public Backend {
         progress.bytes += recorders_.memory_bytes();
         return progress;
     }
+    bool keeps_samples_before(uint64_t time_ns) const override {
+        return events_.keeps_samples_before(time_ns);
+    }
     UnwindStatus unwind_status() const override;
     ReaderStatus reader_status() const override;
     std::vector<std::string> complete_function(std::string_view prefix,

@@ -84,7 +84,19 @@ void LiveEvents::on_sample(const WireSampleView& sample) {
     }
     event.cpu = head.cpu;
     event.calls = calls_;
-    sink_.on_sample(event);
+    if (head.task)
+        task_samples_.keep(head.event.pid, head.task, event);
+    else
+        sink_.on_sample(event);
+}
+
+void LiveEvents::on_task_send(const WireTaskSendView& send) {
+    std::vector<TaskSamples::Exchange> exchanges;
+    for (const wire_task_exchange& exchange : send.exchanges) {
+        if (const auto key = key_of(exchange.call))
+            exchanges.push_back({*key, exchange.received_ns});
+    }
+    task_samples_.on_send(send.head->event.pid, send.head->task, exchanges);
 }
 
 CallEndEvent LiveEvents::translate(const wire_call_end& end, const CallKey& key, ThreadId thread) {
@@ -130,7 +142,7 @@ void LiveEvents::on_call_end(const WireCallEndView& end) {
         return;
     CallEndEvent event = translate(head, *key, names_.thread(head.event.pid, head.event.tid));
     event.label = label_of(head, *key, end.label);
-    sink_.on_call_end(event);
+    task_samples_.on_call_end(event);
 }
 
 std::vector<CallValue> LiveEvents::values_of(const wire_slow_call& slow, const CallKey& key) {

@@ -7,6 +7,7 @@
 #include "loader/kernel/timed_functions.h"
 #include "loader/process/fd_target.h"
 #include "loader/stream/events.h"
+#include "loader/stream/task_samples.h"
 #include "loader/stream/wire_decoder.h"
 
 #include <optional>
@@ -19,12 +20,20 @@ namespace auger {
 class LiveEvents {
   public:
     LiveEvents(EventSink& sink, LiveNames& names, const TimedFunctions& functions)
-        : sink_(sink), names_(names), functions_(functions) {}
+        : sink_(sink), names_(names), functions_(functions), task_samples_(sink) {}
 
     void on_sample(const WireSampleView& sample);
     void on_call_end(const WireCallEndView& end);
     void on_slow_call(const WireSlowCallView& slow);
     void on_call_parts(const WireCallPartsView& call);
+    void on_task_send(const WireTaskSendView& send);
+    // What is kept back until more is known of it goes on when its time is up.
+    void on_time(uint64_t now_ns) { task_samples_.let_go(now_ns); }
+    bool keeps_samples_before(uint64_t time_ns) const {
+        return task_samples_.keeps_any_before(time_ns);
+    }
+    // Nothing more comes.
+    void on_end() { task_samples_.let_all_go(); }
 
   private:
     Wait describe(const wire_wait& wait, pid_t pid, uint64_t now_ns);
@@ -38,6 +47,7 @@ class LiveEvents {
     EventSink& sink_;
     LiveNames& names_;
     const TimedFunctions& functions_;
+    TaskSamples task_samples_;
     std::vector<CallKey> calls_;      // kept to reuse its memory
     std::vector<uint64_t> addresses_; // likewise
     std::vector<CallPart> parts_;     // likewise

@@ -268,7 +268,7 @@ class LiveProbes {
     TimedFunctions functions_{specs_, call_programs_};
     ProbeStatistics statistics_{programs_, specs_, sink_};
     PointerCalls pointer_calls_;
-    ExchangeSpans exchanges_{programs_, features_};
+    ExchangeSpans exchanges_{measured_, features_};
     GoSwitches go_switches_;
     ThreadContexts contexts_;
     std::optional<SplitRequest> split_;

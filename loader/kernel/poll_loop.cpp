@@ -71,6 +71,7 @@ bool PollLoop::poll(nanoseconds timeout, int wake_fd) {
         next_delivery_ns_ = clock_ns() + static_cast<uint64_t>(ring_interval.count());
         // What the last process left behind must be delivered before the end is announced.
         if (target_.ended() && delivered == 0 && !records_.more()) {
+            records_.end();
             refresh();
             return false;
         }

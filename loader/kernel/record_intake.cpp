@@ -14,11 +14,14 @@ size_t RecordIntake::deliver_changes() {
 }
 
 size_t RecordIntake::deliver(const TimeSlice& until) {
+    const uint64_t begin_ns = clock_ns();
     const bool misses_ends = members_.misses_ends(); // those before what is collected now
     ring_.collect();
     // Mappings that a collected sample lies in came before it, and so are in the watch's rings now.
     const size_t changes = deliver_changes();
     const size_t records = ring_.drain(until, [this](WireView& view) { return take(view); });
+    if (!ring_.more()) // what was there by then has been heard
+        events_.on_time(begin_ns);
     if (misses_ends && ring_.caught_up())
         members_.find_missed_ends();
     return records + changes;
@@ -37,6 +40,8 @@ bool RecordIntake::take(WireView& view) {
         events_.on_slow_call(*slow);
     } else if (const auto* parts = std::get_if<WireCallPartsView>(&view)) {
         events_.on_call_parts(*parts);
+    } else if (const auto* send = std::get_if<WireTaskSendView>(&view)) {
+        events_.on_task_send(*send);
     } else {
         members_.on_process(*std::get<const wire_process*>(view));
     }

@@ -27,6 +27,8 @@ class RecordIntake {
     size_t deliver(const TimeSlice&);
     // Of mappings alone; returns how many.
     size_t deliver_changes();
+    // Nothing more comes.
+    void end() { events_.on_end(); }
     // Whether some of what was there is left.
     bool more() const { return ring_.more(); }
     // Whether a record waits for a table that is being made, and others behind it.

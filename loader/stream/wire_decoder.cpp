@@ -93,6 +93,13 @@ std::optional<WireView> decode_call_parts(std::span<const std::byte> record) {
     return WireCallPartsView{head, {head->part, head->parts}};
 }
 
+std::optional<WireView> decode_task_send(std::span<const std::byte> record) {
+    const auto* head = as<wire_task_send>(record);
+    if (!head || head->exchanges > WIRE_MAX_EXCHANGES)
+        return {};
+    return WireTaskSendView{head, {head->exchange, head->exchanges}};
+}
+
 } // namespace
 
 std::optional<WireView> decode_wire(std::span<const std::byte> record) {
@@ -111,6 +118,8 @@ std::optional<WireView> decode_wire(std::span<const std::byte> record) {
         return decode_slow_call(record);
     case WIRE_CALL_PARTS:
         return decode_call_parts(record);
+    case WIRE_TASK_SEND:
+        return decode_task_send(record);
     case WIRE_PROCESS:
         if (const auto* process = as<wire_process>(record))
             return process;

@@ -38,8 +38,13 @@ struct WireCallPartsView {
     std::span<const wire_call_part> parts; // one whose generation is 0 was not called
 };
 
+struct WireTaskSendView {
+    const wire_task_send* head;
+    std::span<const wire_task_exchange> exchanges;
+};
+
 using WireView = std::variant<WireSampleView, WireCallEndView, WireSlowCallView, WireCallPartsView,
-                              const wire_process*>;
+                              WireTaskSendView, const wire_process*>;
 
 // Nothing for a record that is short, misaligned, of an unknown kind or lies about its size.
 std::optional<WireView> decode_wire(std::span<const std::byte> record);

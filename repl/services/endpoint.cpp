@@ -251,7 +251,8 @@ bool Endpoint::complete(const Job& job, uint64_t now_ns) const {
     if (now_ns < job.end_ns)
         return false;
     const bool patient = now_ns < job.end_ns + profile_patience_ns;
-    return !patient || (model_.now_ns() > job.end_ns && backend_.symbol_progress().pending == 0);
+    return !patient || (model_.now_ns() > job.end_ns && backend_.symbol_progress().pending == 0 &&
+                        !backend_.keeps_samples_before(job.end_ns));
 }
 
 Result<void> Endpoint::start_writing(Job& job) {

@@ -51,7 +51,8 @@ void IntervalWriter::work() {
 bool IntervalWriter::complete(const Interval& interval) const {
     const bool patient = backend_.now_ns() < interval.end_ns + interval_patience_ns;
     return !patient ||
-           (model_.now_ns() > interval.end_ns && backend_.symbol_progress().pending == 0);
+           (model_.now_ns() > interval.end_ns && backend_.symbol_progress().pending == 0 &&
+            !backend_.keeps_samples_before(interval.end_ns));
 }
 
 void IntervalWriter::start_writing() {

@@ -113,5 +113,21 @@ TEST(SlowCall, HasTheFramesThatFollowIt) {
     EXPECT_FALSE(decode(0, sizeof(wire_slow_call) - 8));
 }
 
+TEST(TaskSend, IsOfAsManyExchangesAsThereCanBe) {
+    wire_task_send send{};
+    send.event.kind = WIRE_TASK_SEND;
+    send.event.size = sizeof(send);
+    const auto decode = [&](uint32_t exchanges, size_t size) {
+        send.exchanges = exchanges;
+        send.event.size = static_cast<uint32_t>(size);
+        return decode_wire({reinterpret_cast<const std::byte*>(&send), size});
+    };
+    const auto view = decode(WIRE_MAX_EXCHANGES, sizeof(send));
+    ASSERT_TRUE(view);
+    EXPECT_EQ(std::get<WireTaskSendView>(*view).exchanges.size(), size_t{WIRE_MAX_EXCHANGES});
+    EXPECT_FALSE(decode(WIRE_MAX_EXCHANGES + 1, sizeof(send)));
+    EXPECT_FALSE(decode(0, sizeof(send) - 1));
+}
+
 } // namespace
 } // namespace auger

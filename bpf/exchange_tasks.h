@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
+// For which exchanges a task of an event loop of CPython's has worked (loop_tasks.h). Of the call
+// tracker alone.
+#ifndef AUGER_EXCHANGE_TASKS_H
+#define AUGER_EXCHANGE_TASKS_H
+
+#include "events.h"
+#include "exchanges.h"
+#include "loop_tasks.h"
+#include "python_task.h"
+
+enum {
+    /* Sends of a thread at each of which is looked for a task, and how often later. */
+    FIRST_SENDS = 64,
+};
+
+// The thread serves several connections at once. Once it has sent something in a task samples say
+// which of its tasks runs. (uvloop sends outside of them: what they do is nobody's to tell.)
+__noinline int look_for_tasks(struct open_calls* calls) {
+    u32 pid = bpf_get_current_pid_tgid() >> 32;
+    const struct wire_unwind_process* process = bpf_map_lookup_elem(&unwind_processes, &pid);
+    u64 task = 0;
+    u32 sends;
+
+    if (!calls || !process || !process->python)
+        return 0;
+    sends = calls->sends++;
+    if (sends >= FIRST_SENDS && sends % FIRST_SENDS)
+        return 0;
+    if (find_python_task(&task) && task &&
+        !thread_storage(&loop_tasks, bpf_get_current_task_btf(), BPF_LOCAL_STORAGE_GET_F_CREATE))
+        count_loss(WIRE_LOSS_STORAGE);
+    return 0;
+}
+
+// Adds that of a span to what is told.
+__noinline int name_exchange_of_task(struct loop_tasks* tasks, u32 index, u64 cookie) {
+    struct wire_task_exchange* told;
+    struct wire_span_key key;
+    struct wire_spec* spec;
+    struct span* span;
+    u64 state;
+
+    if (!tasks || !exchanges_in_force(index, &spec, &key, cookie))
+        return 0;
+    span = find_span(&key, &state);
+    if (!span || !span->exchange.sent_ns)
+        return 0;
+    told = &tasks->send.exchange[tasks->send.exchanges & (WIRE_MAX_EXCHANGES - 1)];
+    told->call.start_ns = span->call.start_ns;
+    told->call.sequence = span->call.sequence;
+    told->call.spec = span->call.spec;
+    told->call.generation = span->call.generation;
+    told->received_ns = span->open.start_ns + span->open.queued_ns;
+    tasks->send.exchanges++;
+    // There is a sample at least, which may have been taken in another one: its end is wanted.
+    span->call.samples++;
+    return 0;
+}
+
+// Something was sent on a connection, by a task perhaps that was sampled before: told once.
+__noinline int tell_task_of_send(struct open_calls* calls, u32 exchanges, u64 cookie) {
+    struct loop_tasks* tasks = thread_storage(&loop_tasks, bpf_get_current_task_btf(), 0);
+    u64 task = 0, *place;
+
+    if (!tasks)
+        return look_for_tasks(calls);
+    if (!find_python_task(&task) || !task)
+        return 0;
+    place = find_in_set(tasks, set_of_task(task), task);
+    if (!place)
+        return 0;
+    *place = 0;
+    tasks->send.task = task;
+    tasks->send.exchanges = 0;
+    for (u32 i = 0; i < WIRE_MAX_EXCHANGES; i++) {
+        if (exchanges >> i & 1)
+            name_exchange_of_task(tasks, i, cookie);
+    }
+    if (!tasks->send.exchanges)
+        return 0;
+    fill_event(&tasks->send.event, WIRE_TASK_SEND, sizeof(tasks->send));
+    if (bpf_ringbuf_output(&events, &tasks->send, sizeof(tasks->send), wakeup_flags()))
+        count_loss(WIRE_LOSS_RING_CALL);
+    return 0;
+}
+
+#endif

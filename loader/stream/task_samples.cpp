@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/stream/task_samples.h"
+
+#include <algorithm>
+
+namespace auger {
+
+TaskSamples::Call TaskSamples::name_of(const CallKey& call, ThreadId thread) {
+    return {call.start_ns, call.sequence, static_cast<uint32_t>(call.spec.index()),
+            call.of_no_thread() ? 0 : static_cast<uint32_t>(thread.index())};
+}
+
+void TaskSamples::keep(uint32_t pid, uint64_t task, const SampleEvent& sample) {
+    if (kept_ == most)
+        let_all_go();
+    for (const CallKey& call : sample.calls)
+        calls_[name_of(call, sample.thread)].samples++;
+    Kept& kept = of_tasks_[{pid, task}].emplace_back(
+        Kept{sample, {sample.calls.begin(), sample.calls.end()}});
+    kept.sample.calls = {};
+    kept_++;
+}
+
+void TaskSamples::on_send(uint32_t pid, uint64_t task, std::span<const Exchange> exchanges) {
+    const auto found = of_tasks_.find({pid, task});
+    if (found == of_tasks_.end())
+        return;
+    std::vector<Kept> samples = std::move(found->second);
+    of_tasks_.erase(found);
+    hand_on(samples, exchanges);
+}
+
+void TaskSamples::on_call_end(const CallEndEvent& end) {
+    const auto found = calls_.find(name_of(end.call, end.thread));
+    if (found == calls_.end())
+        sink_.on_call_end(end);
+    else
+        found->second.end = end;
+}
+
+void TaskSamples::let_go(uint64_t now_ns) {
+    for (auto task = of_tasks_.begin(); task != of_tasks_.end();) {
+        if (task->second.front().sample.time_ns + patience_ns > now_ns) {
+            ++task;
+            continue;
+        }
+        std::vector<Kept> samples = std::move(task->second);
+        task = of_tasks_.erase(task);
+        hand_on(samples, {});
+    }
+}
+
+void TaskSamples::let_all_go() {
+    let_go(UINT64_MAX);
+}
+
+bool TaskSamples::keeps_any_before(uint64_t time_ns) const {
+    return std::ranges::any_of(of_tasks_, [time_ns](const auto& task) {
+        return task.second.front().sample.time_ns < time_ns;
+    });
+}
+
+void TaskSamples::hand_on(std::vector<Kept>& samples, std::span<const Exchange> exchanges) {
+    kept_ -= samples.size();
+    for (Kept& kept : samples) {
+        std::vector<CallKey> calls;
+        for (const Exchange& exchange : exchanges) {
+            if (kept.sample.time_ns >= exchange.received_ns)
+                calls.push_back(exchange.call);
+        }
+        for (const CallKey& call : kept.calls) {
+            if (std::ranges::none_of(exchanges, [&](const Exchange& exchange) {
+                    return exchange.call.spec == call.spec;
+                }))
+                calls.push_back(call);
+        }
+        kept.sample.calls = calls;
+        sink_.on_sample(kept.sample);
+    }
+    for (const Kept& kept : samples)
+        for (const CallKey& call : kept.calls)
+            leave(call, kept.sample.thread);
+}
+
+void TaskSamples::leave(const CallKey& call, ThreadId thread) {
+    const auto found = calls_.find(name_of(call, thread));
+    if (found == calls_.end() || --found->second.samples != 0)
+        return;
+    const std::optional<CallEndEvent> end = found->second.end;
+    calls_.erase(found);
+    if (end)
+        sink_.on_call_end(*end);
+}
+
+} // namespace auger
