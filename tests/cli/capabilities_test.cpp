@@ -105,7 +105,7 @@ TEST_F(Capabilities, OfTheFileAreEnough) {
              "wait until calls handle_request >= 300 for 50s; flame --folded; open;"
              "assert share handle_request > 0%; target -- /bin/cat /proc/self/status; wait 1h"},
             {.prepare = become_nobody});
-    EXPECT_TRUE(BpfObjects::existing().without(before).wait_gone()) << "left behind";
+    EXPECT_TRUE(BpfObjects::wait_nothing_left(before)) << "left behind";
     EXPECT_EQ(outcome.code, 0) << outcome.err << outcome.out;
     EXPECT_THAT(outcome.out, HasSubstr(";handle_request"));
     EXPECT_THAT(outcome.out, HasSubstr(";do_syscall_64"));

@@ -24,7 +24,7 @@ Outcome auger(std::vector<std::string> arguments, const Surroundings& surroundin
     const BpfObjects before = BpfObjects::existing();
     arguments.insert(arguments.begin(), AUGER_BINARY);
     Outcome outcome = run(std::move(arguments), surroundings);
-    EXPECT_TRUE(BpfObjects::existing().without(before).wait_gone()) << "left behind";
+    EXPECT_TRUE(BpfObjects::wait_nothing_left(before)) << "left behind";
     return outcome;
 }
 

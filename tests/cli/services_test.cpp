@@ -69,7 +69,7 @@ class ServicesTest : public KernelTest {
     static void expect_end(Program& auger, const BpfObjects& before) {
         auger.signal(SIGTERM);
         EXPECT_EQ(auger.wait_exit(), 0);
-        EXPECT_TRUE(BpfObjects::existing().without(before).wait_gone()) << "left behind";
+        EXPECT_TRUE(BpfObjects::wait_nothing_left(before)) << "left behind";
     }
 
     BpfObjects before_ = BpfObjects::existing();
@@ -248,7 +248,7 @@ TEST_F(ServicesTest, ContinuousRecordingSurvivesAKill) {
     ASSERT_TRUE(wait_until([&] { return std::filesystem::exists(path + "/last_profile.html"); }));
     auger.signal(SIGKILL);
     EXPECT_EQ(auger.wait_exit(), 128 + SIGKILL);
-    EXPECT_TRUE(BpfObjects::existing().without(before_).wait_gone()) << "left behind";
+    EXPECT_TRUE(BpfObjects::wait_nothing_left(before_)) << "left behind";
     size_t files = 0;
     for (const auto& entry : std::filesystem::directory_iterator(path)) {
         std::ifstream file(entry.path());

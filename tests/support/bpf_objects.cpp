@@ -4,8 +4,10 @@
 #include "tests/support/wait.h"
 
 #include <bpf/bpf.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -27,6 +29,42 @@ std::set<uint32_t> difference(const std::set<uint32_t>& ids, const std::set<uint
     std::set_difference(ids.begin(), ids.end(), others.begin(), others.end(),
                         std::inserter(rest, rest.end()));
     return rest;
+}
+
+pid_t parent_of(pid_t pid) {
+    std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+    const std::string line{std::istreambuf_iterator<char>(stat), {}};
+    const size_t name_end = line.rfind(')');
+    pid_t parent = 0;
+    char state = 0;
+    if (name_end != line.npos)
+        std::sscanf(line.c_str() + name_end + 1, " %c %d", &state, &parent);
+    return parent;
+}
+
+bool is_somebody_elses(pid_t pid) {
+    if (parent_of(pid) == 1)
+        return false;
+    for (; pid > 1; pid = parent_of(pid))
+        if (pid == getpid())
+            return false;
+    return true;
+}
+
+BpfObjects held_by_others() {
+    BpfObjects objects;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+        const std::string name = entry.path().filename();
+        if (name.find_first_not_of("0123456789") != name.npos)
+            continue;
+        const pid_t pid = std::stoi(name);
+        if (!is_somebody_elses(pid))
+            continue;
+        const BpfObjects held = BpfObjects::held_by(pid);
+        objects.programs.insert(held.programs.begin(), held.programs.end());
+        objects.links.insert(held.links.begin(), held.links.end());
+    }
+    return objects;
 }
 
 } // namespace
@@ -65,6 +103,15 @@ bool BpfObjects::gone() const {
 
 bool BpfObjects::wait_gone() const {
     return wait_until([this] { return gone(); });
+}
+
+bool BpfObjects::wait_nothing_left(const BpfObjects& since) {
+    return wait_until([&] {
+        BpfObjects left = existing().without(since);
+        if (!left.programs.empty() || !left.links.empty())
+            left = left.without(held_by_others());
+        return left.programs.empty() && left.links.empty();
+    });
 }
 
 } // namespace auger::test

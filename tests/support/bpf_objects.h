@@ -20,6 +20,10 @@ struct BpfObjects {
     bool gone() const; // none of them exists
     // The kernel takes the last steps after the process is gone; the limit is generous.
     bool wait_gone() const;
+
+    // Whether all that was made since then is gone, or held by a process of somebody else's: one
+    // that is neither this process's descendant nor an orphan. Waits for it as wait_gone() does.
+    static bool wait_nothing_left(const BpfObjects& since);
 };
 
 } // namespace auger::test

@@ -1,0 +1,19 @@
+# discover_tests(TARGET LABEL TIMEOUT SECONDS [ALONE PATTERN...]): the tests of a Google Test program,
+# several at a time. Those that a neighbour would disturb run alone, each pattern one of
+# --gtest_filter: what observes the whole machine or all processes of a name, and what compares
+# times of which each is a CPU's to itself.
+include(GoogleTest)
+
+function(discover_tests target label)
+    cmake_parse_arguments(PARSE_ARGV 2 ARG "" TIMEOUT ALONE)
+    set(properties LABELS ${label} TIMEOUT ${ARG_TIMEOUT})
+    if(NOT ARG_ALONE)
+        gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST PROPERTIES ${properties})
+        return()
+    endif()
+    list(JOIN ARG_ALONE ":" alone)
+    gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST TEST_FILTER "-${alone}"
+                         PROPERTIES ${properties})
+    gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST TEST_FILTER "${alone}"
+                         PROPERTIES ${properties} RUN_SERIAL ON)
+endfunction()
