@@ -4,6 +4,7 @@
 #include "tests/kernel/program.h"
 #include "tests/kernel/ways.h"
 #include "tests/support/bpf_objects.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/support/wait.h"
 
 #include <fcntl.h>
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 
 namespace auger::test {
@@ -52,9 +54,12 @@ Code code_of(pid_t pid, const std::string& path) {
 class Killed : public WaysTest<LiveOptions::Attach> {};
 
 TEST_P(Killed, LeavesNothingBehind) {
-    Program program("spinner", {"--threads", "2", "--slice-us", "1000"});
+    // A copy, of which nobody else probes anything.
+    const TemporaryFolder folder;
+    const std::string path = folder.path("spinner");
+    std::filesystem::copy_file(program_path("spinner"), path);
+    Program program(path, {"--threads", "2", "--slice-us", "1000"});
     program.wait_ready();
-    std::string path = program_path("spinner");
     ASSERT_EQ(code_of(program.pid(), path).in_memory, code_of(program.pid(), path).in_file);
 
     int ready[2];

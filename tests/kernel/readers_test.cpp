@@ -60,9 +60,10 @@ class Killer {
 };
 
 TEST_F(Readers, ThatAreKilledCostNeitherCallsNorSamplesNorNames) {
-    // How many a round kills depends on how long readers live; how many were killed is what matters.
+    // How many a round kills depends on how long readers live; how many were killed is what
+    // matters.
     Killer::killed = 0;
-    for (unsigned rounds = 0; Killer::killed < 100; rounds++) {
+    for (unsigned rounds = 0; Killer::killed < 50; rounds++) {
         Program program("spinner", {"--threads", "2", "--seconds", "0.3", "--wait"});
         program.wait_ready();
         Session session;

@@ -291,8 +291,9 @@ TEST_F(Samples, ThatTheRingHasNoRoomForAreCounted) {
         program.signal(SIGUSR1);
         return cpu_ns(program.account());
     };
+    // Of most of the time ticks take all that they can.
     const double cpu_before = own_cpu();
-    ASSERT_TRUE(wait_until([&] { return own_cpu() - cpu_before > 1e9; }));
+    ASSERT_TRUE(wait_until([&] { return own_cpu() - cpu_before > 2e8; }));
     session.sample(0);
     EXPECT_GT(session.lost("samples: event ring full"), 0u);
     session.expect_samples_add_up();

@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <csignal>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace auger::test {
@@ -70,7 +71,7 @@ struct Variant {
 class ChainsTest : public KernelTest {
   protected:
     // Lets a build of `chains` run, sampled, after `prepare` has had the session.
-    static void check(const Variant& variant, const std::function<void(Session&)>& prepare);
+    static void check(const Variant& variant, const std::function<void(Session&, pid_t)>& prepare);
 
     using Functions = std::vector<std::string>;
 
@@ -127,7 +128,8 @@ class ChainsTest : public KernelTest {
     }
 };
 
-void ChainsTest::check(const Variant& variant, const std::function<void(Session&)>& prepare) {
+void ChainsTest::check(const Variant& variant,
+                       const std::function<void(Session&, pid_t)>& prepare) {
     const std::string path = program_path(fmt::format("chains_{}", variant.name));
     if (access(path.c_str(), X_OK) != 0)
         GTEST_SKIP() << "no compiler for " << variant.name;
@@ -141,7 +143,7 @@ void ChainsTest::check(const Variant& variant, const std::function<void(Session&
     program.wait_ready();
     Session session;
     session.observe(program.pid());
-    prepare(session);
+    prepare(session, program.pid());
     // Until a table is there, stacks through its module are cut, and say so.
     ASSERT_TRUE(
         session.pump_until([&] { return session.backend().unwind_status().pending.empty(); }));
@@ -188,8 +190,16 @@ void ChainsTest::check(const Variant& variant, const std::function<void(Session&
 class Chains : public ChainsTest, public testing::WithParamInterface<Variant> {};
 
 TEST_P(Chains, AreWholeAndNoneIsWrong) {
-    check(GetParam(), [](Session&) {});
+    check(GetParam(), [](Session&, pid_t) {});
 }
+
+void time_shapes(Session& session, WayOut way_out) {
+    must(session.backend().set_way_out(way_out));
+    for (const char* function : {"shape_plain", "shape_registers", "leaf"})
+        session.time(function);
+}
+
+class TwiceProbedChains : public ChainsTest {};
 
 // Probes put other return addresses on the stack, and have instructions executed elsewhere.
 class ProbedChains : public ChainsTest, public testing::WithParamInterface<WayOut> {};
@@ -198,11 +208,18 @@ TEST_P(ProbedChains, AreWholeAndNoneIsWrong) {
     // A return probe's address stands on the stack before the kernel tells of the one it replaced,
     // and these functions are called all the time.
     const double whole = GetParam() == WayOut::ret ? 0.99 : 0.95;
-    check({"gcc_o2", false, whole}, [](Session& session) {
-        must(session.backend().set_way_out(GetParam()));
-        session.time("shape_plain");
-        session.time("shape_registers");
-        session.time("leaf");
+    check({"gcc_o2", false, whole},
+          [](Session& session, pid_t) { time_shapes(session, GetParam()); });
+}
+
+// Return probes of somebody else's, and probes at the instructions that return to them.
+TEST_F(TwiceProbedChains, AreWholeAndNoneIsWrong) {
+    std::optional<Session> other;
+    check({"gcc_o2", false, 0.95}, [&](Session& session, pid_t program) {
+        time_shapes(session, WayOut::ret);
+        other.emplace();
+        other->observe(program);
+        time_shapes(*other, WayOut::trampoline);
     });
 }
 

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <fstream>
 #include <map>
@@ -142,9 +143,8 @@ TEST_P(Values, Quotients) {
     conditions.show = {"req->id / 7", "req->balance / 3", "req->balance % 3"};
     const ProbeId probe = session_->time("describe", every_call, conditions);
     finish();
-    const uint64_t kept = count("describe", [](const nlohmann::json& call) {
-        return call["id"].get<uint64_t>() % 3 == 1;
-    });
+    const uint64_t kept = count(
+        "describe", [](const nlohmann::json& call) { return call["id"].get<uint64_t>() % 3 == 1; });
     EXPECT_GT(kept, 0u);
     EXPECT_LT(kept, truth_["describe"].size());
     EXPECT_EQ(session_->calls(probe).returns, kept);
@@ -257,7 +257,7 @@ TEST_P(Values, SplitByAString) {
 
 // Neither the calls of before nor those of after the edit are lost.
 TEST_P(Values, EditsWhileCallsRunLoseNothing) {
-    start("3000");
+    start("1000000"); // more than there is time for
     const ProbeId probe = session_->time("describe");
     program_->go();
     for (int i = 0; i < 30; i++) {
@@ -270,6 +270,7 @@ TEST_P(Values, EditsWhileCallsRunLoseNothing) {
         ASSERT_TRUE(
             session_->pump_until([&] { return session_->calls(probe).entries > before + 20; }));
     }
+    program_->signal(SIGTERM);
     session_->pump_to_end();
     account_ = program_->account();
     const Calls calls = session_->calls(probe);

@@ -74,10 +74,10 @@ __noinline int leave_probe(struct stack_walk* walk) {
         return PLACE_KNOWN;
     place = BPF_CORE_READ(utask, xol_vaddr);
     area = BPF_CORE_READ(task, mm, uprobes_state.xol_area, vaddr);
-    if (BPF_CORE_READ(utask, active_uprobe)) {
-        // The instruction is executed elsewhere. None is longer than 15 bytes.
-        if (place && walk->ip - place < 16)
-            walk->ip += BPF_CORE_READ(utask, vaddr) - place;
+    if (place && BPF_CORE_READ(utask, active_uprobe) && walk->ip - place < 16) {
+        // The instruction is executed elsewhere. None is longer than 15 bytes. (One that returns to
+        // the kernel's code has done that before the kernel knows that it is executed.)
+        walk->ip += BPF_CORE_READ(utask, vaddr) - place;
     } else if (area && walk->ip - area < STACK_PAGE) {
         return leave_return_code(walk, regs);
     } else if (area && is_below_pushed_registers(walk, regs)) {
