@@ -1,7 +1,7 @@
 # discover_tests(TARGET LABEL TIMEOUT SECONDS [ALONE PATTERN...]): the tests of a Google Test program,
 # several at a time. Those that a neighbour would disturb run alone, each pattern one of
-# --gtest_filter: what observes the whole machine or all processes of a name, and what compares
-# times of which each is a CPU's to itself.
+# --gtest_filter: what observes the whole machine or all processes of a name, what finds out whether
+# anybody probes a program, and what compares times of which each is a CPU's to itself.
 include(GoogleTest)
 
 function(discover_tests target label)
