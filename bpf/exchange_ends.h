@@ -31,7 +31,7 @@ __noinline int take_exchange_out(struct open_calls* calls, struct span* span, u6
         return 0;
     place = find_attached(calls, name_of_spec(key.spec, key.generation));
     if (place < WIRE_ATTACHED_SPANS) {
-        attached = &calls->spans[place & (WIRE_ATTACHED_SPANS - 1)];
+        attached = &calls->spans.of[place & (WIRE_ATTACHED_SPANS - 1)];
         if (attached->state == state)
             forget_attached(calls, attached);
     }

@@ -92,7 +92,7 @@ __noinline int take_span_out(struct open_calls* calls, struct span* span, u64 st
         return 0;
     place = find_attached(calls, name_of_spec(key.spec, key.generation));
     if (place < WIRE_ATTACHED_SPANS) {
-        attached = &calls->spans[place & (WIRE_ATTACHED_SPANS - 1)];
+        attached = &calls->spans.of[place & (WIRE_ATTACHED_SPANS - 1)];
         if (attached->state == state) {
             if (open->tid == attached->tid)
                 add_attached_time(calls, attached, open, now);
@@ -365,7 +365,7 @@ __noinline int reach_span_point(struct open_calls* calls, struct open_calls* aro
         u32 place = find_attached(calls, name);
 
         if (place < WIRE_ATTACHED_SPANS)
-            key.key = calls->spans[place & (WIRE_ATTACHED_SPANS - 1)].key.key;
+            key.key = calls->spans.of[place & (WIRE_ATTACHED_SPANS - 1)].key.key;
     }
     switch (point.role) {
     case WIRE_SPAN_BEGIN:
@@ -376,6 +376,8 @@ __noinline int reach_span_point(struct open_calls* calls, struct open_calls* aro
         break;
     case WIRE_SPAN_PARK:
         span = find_span(&key, &state);
+        if (span)
+            span->g = 0;
         if (span && span->open.tid == (u32)id)
             detach_spans_of(calls, name, now);
         else if (span && (point.flags & WIRE_SPAN_ANYWHERE))
