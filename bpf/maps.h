@@ -183,9 +183,9 @@ struct open_calls {
         u64 queued_ns;
         u64 parked_ns;
         u32 tgid;
-        u32 tid;        /* of the thread that worked for it last */
-        u32 is_watched; /* of a goroutine's call, which has no other of these but times */
-        u32 padding;
+        u32 tid;          /* of the thread that worked for it last */
+        u32 is_watched;   /* of a goroutine's call, which has no other of these but times */
+        u32 of_goroutine; /* 1: a goroutine works for the span */
     } span_end;
     struct exchange exchange; /* likewise, of one that is an exchange */
     struct open_call calls[WIRE_MAX_OPEN_CALLS];

@@ -115,6 +115,7 @@ __noinline int take_span_out(struct open_calls* calls, struct span* span, u64 st
     // What is told of it beside what is told of all calls.
     own_ns = open->own_ns < open->attached_ns ? open->own_ns : open->attached_ns;
     calls->span_end.queued_ns = open->queued_ns;
+    calls->span_end.of_goroutine = span->g != 0;
     calls->span_end.tgid = open->tgid;
     calls->span_end.tid = open->tid;
     calls->span_end.attached_ns = open->attached_ns - own_ns;
@@ -123,9 +124,13 @@ __noinline int take_span_out(struct open_calls* calls, struct span* span, u64 st
 }
 
 static __always_inline void note_span_times(struct open_calls* calls, u64 duration) {
-    u64 told = calls->span_end.attached_ns + calls->span_end.queued_ns;
+    u64 queued = calls->span_end.queued_ns, served = duration > queued ? duration - queued : 0;
 
-    calls->span_end.parked_ns = duration > told ? duration - told : 0;
+    // How much of it a goroutine is on threads nobody has seen.
+    if (calls->span_end.of_goroutine)
+        calls->span_end.attached_ns = served;
+    calls->span_end.parked_ns =
+        served > calls->span_end.attached_ns ? served - calls->span_end.attached_ns : 0;
 }
 
 static __always_inline void add_span_times(struct wire_call_end* end,
