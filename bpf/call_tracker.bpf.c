@@ -207,8 +207,6 @@ __noinline int note_line_in_all(struct open_calls* calls, struct stack_place* he
             break;
         note_line_in(&calls->calls[i], here, marks);
     }
-    if (calls->attached)
-        mark_attached_spans(calls, marks);
     return 0;
 }
 
@@ -227,10 +225,14 @@ int line_reached(struct pt_regs* ctx) {
     u32 marks = 1u << (bpf_get_attach_cookie(ctx) & (WIRE_MAX_MARKS - 1));
     struct stack_place here = {.sp = PT_REGS_SP(ctx)};
     struct goroutines goroutines;
+    struct attached_spans* spans;
 
     count_other_hit(bpf_get_attach_cookie(ctx) & (WIRE_MAX_MARKS - 1));
     if (calls)
         note_line_in_all(calls, &here, marks);
+    spans = spans_worked_for(calls);
+    if (spans)
+        mark_attached_spans(spans, marks);
     if (find_goroutines(PT_REGS_SP(ctx), &goroutines)) {
         note_line_of(&goroutines.worked_for, marks);
         note_line_of(&goroutines.on_stack, marks);

@@ -31,7 +31,7 @@ __noinline int take_exchange_out(struct open_calls* calls, struct span* span, u6
         return 0;
     place = find_attached(calls, name_of_spec(key.spec, key.generation));
     if (place < WIRE_ATTACHED_SPANS) {
-        attached = &calls->spans[place & (WIRE_ATTACHED_SPANS - 1)];
+        attached = &calls->spans.of[place & (WIRE_ATTACHED_SPANS - 1)];
         if (attached->state == state)
             forget_attached(calls, attached);
     }
@@ -48,6 +48,7 @@ __noinline int take_exchange_out(struct open_calls* calls, struct span* span, u6
     if (span->open.flags & WIRE_SPAN_UNWATCHED)
         ending->wall_epoch = 0;
     calls->span_end.queued_ns = span->open.queued_ns;
+    calls->span_end.of_goroutine = span->g != 0;
     calls->span_end.attached_ns = exchange->attached_ns;
     calls->span_end.tgid = exchange->sent_ns ? exchange->tgid : span->open.tgid;
     calls->span_end.tid = exchange->sent_ns ? exchange->tid : span->open.tid;

@@ -33,7 +33,7 @@ __noinline int note_idle_exchanges(struct open_calls* calls, u32 fd, bool for_ev
     if (!calls)
         return 0;
     for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++)
-        note_if_idle(&calls->spans[i], fd, for_events);
+        note_if_idle(&calls->spans.of[i], fd, for_events);
     return 0;
 }
 
@@ -43,7 +43,7 @@ __noinline int leave_exchanges(struct open_calls* calls, u64 now) {
     keep_tracepoints_out(calls);
     note_own_time(calls);
     for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++)
-        leave_if_exchange(calls, &calls->spans[i], now);
+        leave_if_exchange(calls, &calls->spans.of[i], now);
     let_tracepoints_in(calls);
     return 0;
 }

@@ -59,7 +59,7 @@ static __always_inline void note_interleaving(struct open_calls* calls, u64 name
 
     if (place >= WIRE_ATTACHED_SPANS)
         return;
-    span = attached_span(&calls->spans[place & (WIRE_ATTACHED_SPANS - 1)]);
+    span = attached_span(&calls->spans.of[place & (WIRE_ATTACHED_SPANS - 1)]);
     if (span && !span->exchange.sent_ns && !span->exchange.closed)
         calls->interleaves = 1;
 }
@@ -120,10 +120,10 @@ static __always_inline void work_on(struct open_calls* calls, struct span* span,
                                     u64 now) {
     struct wire_span_key key = span->open.key;
     u32 place = find_attached(calls, name_of_spec(key.spec, key.generation));
-    struct attached_span* attached = &calls->spans[place & (WIRE_ATTACHED_SPANS - 1)];
+    struct attached_span* attached = &calls->spans.of[place & (WIRE_ATTACHED_SPANS - 1)];
 
     if (place >= WIRE_ATTACHED_SPANS || attached->state != state ||
-        span->open.tid != attached->tid) {
+        span->open.tid != attached->tid || span->g != current_worker()) {
         attach_span(calls, span, state, now);
         return;
     }
@@ -148,7 +148,8 @@ __noinline int go_on_with_exchange(struct open_calls* calls, u32 index, u64 cook
     span->exchange.fd = receiving_fd();
     place = find_attached(calls, name_of_spec(key.spec, key.generation));
     if (place >= WIRE_ATTACHED_SPANS ||
-        calls->spans[place & (WIRE_ATTACHED_SPANS - 1)].state != state)
+        calls->spans.of[place & (WIRE_ATTACHED_SPANS - 1)].state != state ||
+        span->g != current_worker())
         attach_span(calls, span, state, now);
     return 0;
 }

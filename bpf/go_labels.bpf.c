@@ -2,6 +2,7 @@
 // Labels of goroutines: in a stack, and as values of calls. Functions of their own, verified once.
 #include "go_labels.h"
 #include "call_values.h"
+#include "go_thread.h"
 #include "maps.h"
 #include "unwind.h"
 #include "user_memory.h"
@@ -112,17 +113,6 @@ __noinline int find_go_label(struct go_label_search* search, u64 g) {
     // Behind those that were looked at it may be.
     return found == GO_LABEL_NONE && search->count > WIRE_GO_LABELS_OF_LIST ? GO_LABEL_UNREADABLE
                                                                             : found;
-}
-
-// The descriptor of the goroutine that the current thread works for; 0: it works for none.
-static __always_inline bool find_own_goroutine(const struct wire_go_labels* place, u64* g) {
-    u64 thread = bpf_get_current_task_btf()->THREAD_POINTER;
-
-    *g = 0;
-    if (!read_word(thread + (s64)place->thread_g, g))
-        return false;
-    // A thread of C's, of which the runtime does not know.
-    return !*g || (read_word(*g + place->g_m, g) && read_word(*g + place->m_curg, g));
 }
 
 static __always_inline int find_own_go_label(struct go_label_search* search) {

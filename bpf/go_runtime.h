@@ -63,6 +63,7 @@ struct wire_go_counts {
 enum wire_go_limit {
     WIRE_GO_CALLERS = 16384,   /* goroutines that are in timed calls at once */
     WIRE_GO_PROCESSES = 16384, /* Go programs with timed calls */
+    WIRE_GO_WORKERS = 4096,    /* goroutines that work for spans at once */
 };
 
 /* In wire_call.sequence: the call is a goroutine's, or a span, so that it may end on another thread

@@ -75,12 +75,17 @@ struct open_call {
 struct attached_span {
     struct wire_span_key key;
     u64 state; /* the span's; 0: there is none here */
-    u32 tid;   /* the thread's */
+    u64 g;     /* whose list it stands in: a goroutine's (goroutine_spans.h) ... */
+    u32 tid;   /* ... or, where that is 0, a thread's */
     u32 padding;
     u64 since_ns;
     u64 blocked_ns;
     u64 runnable_ns;
     u64 own_ns;
+};
+
+struct attached_spans {
+    struct attached_span of[WIRE_ATTACHED_SPANS];
 };
 
 /*
@@ -107,6 +112,7 @@ struct exchange {
 /* An open span. Its `call` is what samples are taken in: a call that no thread's stack holds. */
 struct span {
     struct wire_span open;
+    u64 g; /* the goroutine that works for it, or was the last to; 0: none is known to */
     struct open_call call;
     struct exchange exchange;
 };
@@ -156,14 +162,14 @@ struct open_calls {
     u64 stack_base;
     u64 g; /* of goroutine_key; 0: they are a thread's. Tracker only. */
     /* The spans that the thread works for. Tracker only; read by the samplers. */
-    struct attached_span spans[WIRE_ATTACHED_SPANS];
+    struct attached_spans spans;
     u32 attached;      /* how many of them there are */
     u32 next_attached; /* which one goes when there are too many */
     /* 1 while the thread is at a point of a span, where an interrupt's tracepoint must not change
      * what it works for. Tracker only. */
     u32 spans_busy;
-    /* While it is not known to answer in tasks of CPython's: how often it has sent something. Tracker
-     * only. */
+    /* While it is not known to answer in tasks of CPython's: how often it has sent something.
+     * Tracker only. */
     u32 sends;
     /* Of the thread, until its wait is in the sums. Written by the off-CPU sampler; the tracker
      * adds it where that has not seen its end. */
@@ -177,9 +183,9 @@ struct open_calls {
         u64 queued_ns;
         u64 parked_ns;
         u32 tgid;
-        u32 tid;        /* of the thread that worked for it last */
-        u32 is_watched; /* of a goroutine's call, which has no other of these but times */
-        u32 padding;
+        u32 tid;          /* of the thread that worked for it last */
+        u32 is_watched;   /* of a goroutine's call, which has no other of these but times */
+        u32 of_goroutine; /* 1: a goroutine works for the span */
     } span_end;
     struct exchange exchange; /* likewise, of one that is an exchange */
     struct open_call calls[WIRE_MAX_OPEN_CALLS];

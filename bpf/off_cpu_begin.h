@@ -34,6 +34,8 @@ struct wait {
     u32 in_on_stack;
     struct goroutine_key worked_for;
     struct goroutine_key on_stack;
+    /* In a Go program with spans: the goroutine that the thread works for; tgid 0: it is none. */
+    struct goroutine_key worker;
     struct sample_buffer buffer;
 };
 
@@ -151,6 +153,14 @@ static __always_inline void note_goroutines(struct wait* wait, u64 sp) {
     wait->in_on_stack = note_goroutine(&goroutines.on_stack, wait);
 }
 
+// The spans that the wait is in; of a thread those that it has worked for since.
+static __always_inline struct attached_spans* spans_of_wait(struct open_calls* calls,
+                                                            const struct wait* wait) {
+    if (wait->worker.tgid)
+        return wait->worker.g ? bpf_map_lookup_elem(&goroutine_spans, &wait->worker) : NULL;
+    return calls && calls->attached ? &calls->spans : NULL;
+}
+
 // Whether a sample is to be expected of the wait that begins, so that its stack is worth being
 // taken: which costs most of what is done here. One that turns out to be much longer than those
 // before it comes to be a sample all the same, with a frame that says why it has no others.
@@ -188,6 +198,7 @@ static __always_inline void begin_absence(struct task_struct* task, struct wait*
 static __always_inline void begin_wait(void* ctx, struct task_struct* task, struct wait* wait,
                                        bool preempted, u64 now) {
     const struct pt_regs___kernel* regs;
+    struct attached_spans* spans;
     struct wire_sample* sample;
     struct open_calls* calls;
     u32 offset;
@@ -205,8 +216,12 @@ static __always_inline void begin_wait(void* ctx, struct task_struct* task, stru
     calls = bpf_task_storage_get(&open_calls, task, NULL, 0);
     if (calls && calls->attached && calls->interleaves && !preempted && waits_for_events(regs))
         leave_exchanges(calls, now);
-    if (calls && calls->attached)
-        list_attached_spans(calls, &wait->buffer, false);
+    wait->worker.tgid = 0;
+    if (*(volatile u32*)&goroutines_work_for_spans)
+        find_worker(&wait->worker);
+    spans = spans_of_wait(calls, wait);
+    if (spans)
+        list_attached_spans(spans, &wait->buffer, false);
     if (calls && calls->depth) {
         struct stack_place here = {.sp = regs->sp};
 

@@ -63,8 +63,7 @@ __noinline int charge_calls(struct open_calls* calls, struct wait* wait, u32 in_
     return 0;
 }
 
-// The thread has worked for the same ones since.
-static __always_inline void charge_spans(struct open_calls* calls, const struct wait* wait,
+static __always_inline void charge_spans(struct attached_spans* spans, const struct wait* wait,
                                          u64 blocked_ns, bool sampled) {
     struct wire_wait whole = {
         .blocked_ns = blocked_ns,
@@ -72,7 +71,7 @@ static __always_inline void charge_spans(struct open_calls* calls, const struct 
         .syscall = wait->buffer.sample.syscall,
     };
 
-    charge_attached_spans(calls, &whole, sampled);
+    charge_attached_spans(spans, &whole, sampled);
 }
 
 // While a thread waits with a goroutine, nobody else runs that.
@@ -109,14 +108,16 @@ __noinline int terms_of_waiting_calls(struct open_calls* calls, u32 in_calls, u3
 static __noinline bool is_wait_kept(struct task_struct* task, const struct wait* wait,
                                     struct open_calls* calls, u64 now) {
     u32 gate = gate_in_force(WIRE_GATE_ONLY), fulfilled = 0;
+    struct attached_spans* spans;
     struct gate_thread thread;
 
     if (gate == NO_GATE)
         return true;
     if (calls)
         fulfilled = terms_of_waiting_calls(calls, wait->in_calls, gate, now);
-    if (calls && calls->attached)
-        fulfilled |= terms_of_attached_spans(calls, gate, now);
+    spans = spans_of_wait(calls, wait);
+    if (spans)
+        fulfilled |= terms_of_attached_spans(spans, gate, now);
     calls = calls_of(&wait->worked_for);
     if (calls)
         fulfilled |= terms_of_waiting_calls(calls, wait->in_worked_for, gate, now);
@@ -155,6 +156,7 @@ static __noinline bool end_wait(struct task_struct* task, struct wait* wait, u64
     u64 since, period, clock, ticks_since, ticks_woken, ticks_now;
     u32 tid = task->pid;
     struct wire_wait_stats* stats;
+    struct attached_spans* spans;
     struct open_calls* calls;
     bool sampled;
     u32 zero = 0;
@@ -194,8 +196,9 @@ static __noinline bool end_wait(struct task_struct* task, struct wait* wait, u64
     sampled = ticks_now != ticks_since && is_wait_kept(task, wait, calls, now);
     if (calls && wait->in_calls)
         charge_calls(calls, wait, wait->in_calls, woken - since, sampled);
-    if (calls && calls->attached)
-        charge_spans(calls, wait, woken - since, sampled);
+    spans = spans_of_wait(calls, wait);
+    if (spans)
+        charge_spans(spans, wait, woken - since, sampled);
     charge_goroutines(wait, woken - since, sampled);
     if (!sampled) {
         stats->gated += ticks_now != ticks_since;

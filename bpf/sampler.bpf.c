@@ -112,9 +112,12 @@ static __always_inline void note_calls_of(const struct goroutine* goroutine,
 static __always_inline void note_open_calls(struct open_calls* calls, struct stack_place* here,
                                             const struct goroutines* goroutines,
                                             struct sample_buffer* buffer) {
+    struct attached_spans* spans;
+
     buffer->sample.calls = 0;
-    if (calls && calls->attached)
-        list_attached_spans(calls, buffer, true);
+    spans = spans_worked_for(calls);
+    if (spans)
+        list_attached_spans(spans, buffer, true);
     note_calls_of(&goroutines->worked_for, buffer);
     note_calls_of(&goroutines->on_stack, buffer);
     if (calls && calls->depth)
@@ -172,12 +175,14 @@ __noinline int terms_of_all_calls(const struct goroutines* goroutines, u32 gate,
                                   struct stack_place* here) {
     struct open_calls* calls =
         bpf_task_storage_get(&open_calls, bpf_get_current_task_btf(), NULL, 0);
+    struct attached_spans* spans;
     u32 fulfilled = 0;
 
     if (calls)
         fulfilled = terms_of_calls(calls, gate, now, here);
-    if (calls && calls->attached)
-        fulfilled |= terms_of_attached_spans(calls, gate, now);
+    spans = spans_worked_for(calls);
+    if (spans)
+        fulfilled |= terms_of_attached_spans(spans, gate, now);
     if (!goroutines)
         return fulfilled;
     return fulfilled | terms_of_goroutine(&goroutines->worked_for, gate, now) |

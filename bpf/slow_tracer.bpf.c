@@ -112,6 +112,7 @@ static __always_inline bool within_slow_rate(u64 now) {
 static __noinline bool is_kept(struct open_calls* calls, struct open_calls* around) {
     u64 now = calls->end.event.time_ns;
     u32 gate = gate_in_force(WIRE_GATE_ONLY), of_spans = 0;
+    struct attached_spans* spans;
     struct gate_thread thread;
 
     if (gate == NO_GATE)
@@ -122,8 +123,9 @@ static __noinline bool is_kept(struct open_calls* calls, struct open_calls* arou
         thread.tid = calls->span_end.tid;
         return gate_holds(gate, &thread, terms_of_call(&calls->ending, gate, now));
     }
-    if (calls->attached)
-        of_spans = terms_of_attached_spans(calls, gate, now);
+    spans = spans_worked_for(calls);
+    if (spans)
+        of_spans = terms_of_attached_spans(spans, gate, now);
     describe_thread(bpf_get_current_task_btf(), &thread);
     return gate_holds(gate, &thread,
                       of_spans | terms_of_calls(around, gate, now, NULL) |
@@ -144,7 +146,8 @@ __noinline int list_enclosing(struct open_call* call, struct wire_call* out) {
 
 static __always_inline u32 list_calls_around(struct open_calls* calls, struct open_calls* around,
                                              struct wire_slow_call* slow) {
-    u32 depth = around->depth, listed = calls->attached ? list_spans_around(calls, slow) : 0;
+    struct attached_spans* spans = spans_worked_for(calls);
+    u32 depth = around->depth, listed = spans ? list_spans_around(spans, slow) : 0;
 
     for (u32 i = 0; i < WIRE_MAX_OPEN_CALLS; i++) {
         if (i >= depth || listed >= WIRE_MAX_OPEN_CALLS)

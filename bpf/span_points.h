@@ -92,7 +92,7 @@ __noinline int take_span_out(struct open_calls* calls, struct span* span, u64 st
         return 0;
     place = find_attached(calls, name_of_spec(key.spec, key.generation));
     if (place < WIRE_ATTACHED_SPANS) {
-        attached = &calls->spans[place & (WIRE_ATTACHED_SPANS - 1)];
+        attached = &calls->spans.of[place & (WIRE_ATTACHED_SPANS - 1)];
         if (attached->state == state) {
             if (open->tid == attached->tid)
                 add_attached_time(calls, attached, open, now);
@@ -115,6 +115,7 @@ __noinline int take_span_out(struct open_calls* calls, struct span* span, u64 st
     // What is told of it beside what is told of all calls.
     own_ns = open->own_ns < open->attached_ns ? open->own_ns : open->attached_ns;
     calls->span_end.queued_ns = open->queued_ns;
+    calls->span_end.of_goroutine = span->g != 0;
     calls->span_end.tgid = open->tgid;
     calls->span_end.tid = open->tid;
     calls->span_end.attached_ns = open->attached_ns - own_ns;
@@ -123,9 +124,13 @@ __noinline int take_span_out(struct open_calls* calls, struct span* span, u64 st
 }
 
 static __always_inline void note_span_times(struct open_calls* calls, u64 duration) {
-    u64 told = calls->span_end.attached_ns + calls->span_end.queued_ns;
+    u64 queued = calls->span_end.queued_ns, served = duration > queued ? duration - queued : 0;
 
-    calls->span_end.parked_ns = duration > told ? duration - told : 0;
+    // How much of it a goroutine is on threads nobody has seen.
+    if (calls->span_end.of_goroutine)
+        calls->span_end.attached_ns = served;
+    calls->span_end.parked_ns =
+        served > calls->span_end.attached_ns ? served - calls->span_end.attached_ns : 0;
 }
 
 static __always_inline void add_span_times(struct wire_call_end* end,
@@ -365,7 +370,7 @@ __noinline int reach_span_point(struct open_calls* calls, struct open_calls* aro
         u32 place = find_attached(calls, name);
 
         if (place < WIRE_ATTACHED_SPANS)
-            key.key = calls->spans[place & (WIRE_ATTACHED_SPANS - 1)].key.key;
+            key.key = calls->spans.of[place & (WIRE_ATTACHED_SPANS - 1)].key.key;
     }
     switch (point.role) {
     case WIRE_SPAN_BEGIN:
@@ -376,6 +381,8 @@ __noinline int reach_span_point(struct open_calls* calls, struct open_calls* aro
         break;
     case WIRE_SPAN_PARK:
         span = find_span(&key, &state);
+        if (span)
+            span->g = 0;
         if (span && span->open.tid == (u32)id)
             detach_spans_of(calls, name, now);
         else if (span && (point.flags & WIRE_SPAN_ANYWHERE))

@@ -69,7 +69,7 @@ __noinline int detach_spans_of(struct open_calls* calls, u64 name, u64 now) {
     if (!calls)
         return 0;
     for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++)
-        detach_if_same(calls, &calls->spans[i], name, now);
+        detach_if_same(calls, &calls->spans.of[i], name, now);
     return 0;
 }
 
@@ -85,7 +85,7 @@ __noinline int detach_all_spans(struct open_calls* calls, u64 now) {
         return 0;
     note_own_time(calls);
     for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++)
-        detach_one(calls, &calls->spans[i], now);
+        detach_one(calls, &calls->spans.of[i], now);
     return 0;
 }
 
@@ -100,12 +100,74 @@ __noinline u32 find_attached_place(struct open_calls* calls, u64 now) {
     if (!calls)
         return 0;
     for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++) {
-        if (is_free(&calls->spans[i]))
+        if (is_free(&calls->spans.of[i]))
             return i;
     }
     place = calls->next_attached++ & (WIRE_ATTACHED_SPANS - 1);
-    detach_one(calls, &calls->spans[place], now);
+    detach_one(calls, &calls->spans.of[place], now);
     return place;
+}
+
+__noinline int is_place_of(const struct attached_span* attached, u64 name) {
+    return attached && (!attached->state || is_span_of(attached, name));
+}
+
+// A goroutine's place for a span of that name: it works for one of each, as threads do.
+__noinline u32 find_place_of_worker(const struct attached_spans* spans, u64 name) {
+    if (!spans)
+        return 0;
+    for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++) {
+        if (is_span_of(&spans->of[i], name))
+            return i;
+    }
+    for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++) {
+        if (is_place_of(&spans->of[i], name))
+            return i;
+    }
+    return name & (WIRE_ATTACHED_SPANS - 1);
+}
+
+static __always_inline struct attached_spans* spans_of_worker(const struct goroutine_key* worker) {
+    // All zero: a new value for the map.
+    static const struct attached_spans none;
+    struct attached_spans* spans = bpf_map_lookup_elem(&goroutine_spans, worker);
+
+    if (spans)
+        return spans;
+    bpf_map_update_elem(&goroutine_spans, worker, &none, BPF_NOEXIST);
+    spans = bpf_map_lookup_elem(&goroutine_spans, worker);
+    if (!spans)
+        count_loss(WIRE_LOSS_STORAGE);
+    return spans;
+}
+
+// In a Go program the goroutine works for it, on whatever thread.
+__noinline int attach_to_worker(struct span* span, u64 state) {
+    struct goroutine_key worker;
+    struct attached_span* attached;
+    struct attached_spans* spans;
+    u64 name;
+
+    if (!span)
+        return 0;
+    span->g = 0;
+    if (!find_worker(&worker) || !worker.g)
+        return 0;
+    spans = spans_of_worker(&worker);
+    if (!spans)
+        return 0;
+    name = name_of_spec(span->open.key.spec, span->open.key.generation);
+    attached = &spans->of[find_place_of_worker(spans, name) & (WIRE_ATTACHED_SPANS - 1)];
+    attached->state = 0;
+    barrier();
+    attached->key = span->open.key;
+    attached->g = worker.g;
+    barrier();
+    attached->state = state;
+    span->g = worker.g;
+    span->open.flags |= WIRE_SPAN_UNWATCHED;
+    goroutines_work_for_spans = 1;
+    return 0;
 }
 
 // The thread works for the span from now on.
@@ -127,8 +189,9 @@ __noinline int attach_span(struct open_calls* calls, struct span* span, u64 stat
         open->attached_ns += now - open->attached_since_ns;
         open->flags |= WIRE_SPAN_UNWATCHED;
     }
-    attached = &calls->spans[find_attached_place(calls, now) & (WIRE_ATTACHED_SPANS - 1)];
+    attached = &calls->spans.of[find_attached_place(calls, now) & (WIRE_ATTACHED_SPANS - 1)];
     attached->key = open->key;
+    attached->g = 0;
     attached->tid = (u32)bpf_get_current_pid_tgid();
     note_totals(calls, attached, now);
     open->tid = attached->tid;
@@ -137,6 +200,7 @@ __noinline int attach_span(struct open_calls* calls, struct span* span, u64 stat
     calls->attached++;
     barrier();
     attached->state = state;
+    attach_to_worker(span, state);
     return 0;
 }
 
@@ -145,7 +209,7 @@ __noinline u32 find_attached(const struct open_calls* calls, u64 name) {
     if (!calls)
         return WIRE_ATTACHED_SPANS;
     for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++) {
-        if (is_span_of(&calls->spans[i], name))
+        if (is_span_of(&calls->spans.of[i], name))
             return i;
     }
     return WIRE_ATTACHED_SPANS;

@@ -26,12 +26,12 @@ __noinline int list_attached_span(const struct attached_span* attached,
     return 0;
 }
 
-__noinline int list_attached_spans(struct open_calls* calls, struct sample_buffer* buffer,
+__noinline int list_attached_spans(struct attached_spans* spans, struct sample_buffer* buffer,
                                    bool count) {
-    if (!calls || !buffer)
+    if (!spans || !buffer)
         return 0;
     for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++)
-        list_attached_span(&calls->spans[i], buffer, count);
+        list_attached_span(&spans->of[i], buffer, count);
     return 0;
 }
 
@@ -47,12 +47,12 @@ __noinline int charge_attached_span(const struct attached_span* attached,
     return 0;
 }
 
-__noinline int charge_attached_spans(struct open_calls* calls, const struct wire_wait* wait,
+__noinline int charge_attached_spans(struct attached_spans* spans, const struct wire_wait* wait,
                                      bool sampled) {
-    if (!calls || !wait)
+    if (!spans || !wait)
         return 0;
     for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++)
-        charge_attached_span(&calls->spans[i], wait, sampled);
+        charge_attached_span(&spans->of[i], wait, sampled);
     return 0;
 }
 
@@ -64,11 +64,11 @@ __noinline int mark_attached_span(const struct attached_span* attached, u32 mark
     return 0;
 }
 
-__noinline int mark_attached_spans(struct open_calls* calls, u32 marks) {
-    if (!calls)
+__noinline int mark_attached_spans(struct attached_spans* spans, u32 marks) {
+    if (!spans)
         return 0;
     for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++)
-        mark_attached_span(&calls->spans[i], marks);
+        mark_attached_span(&spans->of[i], marks);
     return 0;
 }
 
@@ -78,13 +78,13 @@ __noinline int terms_of_attached_span(const struct attached_span* attached, u32 
     return span ? terms_of_call(&span->call, gate, now) : 0;
 }
 
-__noinline int terms_of_attached_spans(struct open_calls* calls, u32 gate, u64 now) {
+__noinline int terms_of_attached_spans(struct attached_spans* spans, u32 gate, u64 now) {
     u32 fulfilled = 0;
 
-    if (!calls)
+    if (!spans)
         return 0;
     for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++)
-        fulfilled |= terms_of_attached_span(&calls->spans[i], gate, now);
+        fulfilled |= terms_of_attached_span(&spans->of[i], gate, now);
     return fulfilled;
 }
 
@@ -98,13 +98,13 @@ __noinline int list_span_around(const struct attached_span* attached, struct wir
     return 1;
 }
 
-__noinline int list_spans_around(struct open_calls* calls, struct wire_slow_call* slow) {
+__noinline int list_spans_around(struct attached_spans* spans, struct wire_slow_call* slow) {
     u32 listed = 0;
 
-    if (!calls || !slow)
+    if (!spans || !slow)
         return 0;
     for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++) {
-        if (list_span_around(&calls->spans[i], &slow->call[listed & (WIRE_MAX_OPEN_CALLS - 1)]))
+        if (list_span_around(&spans->of[i], &slow->call[listed & (WIRE_MAX_OPEN_CALLS - 1)]))
             listed++;
     }
     return listed;

@@ -7,6 +7,7 @@
 #ifndef AUGER_SPANS_H
 #define AUGER_SPANS_H
 
+#include "goroutine_spans.h"
 #include "maps.h"
 #include "sample.h"
 
@@ -24,7 +25,7 @@ static __always_inline struct span* find_span(const struct wire_span_key* key, u
     return span;
 }
 
-/* That the thread works for; NULL: it is over, or another thread took over. */
+/* That the thread or the goroutine works for; NULL: it is over, or another one took over. */
 static __always_inline struct span* attached_span(const struct attached_span* attached) {
     /* Old verifiers take keys from the stack and from maps only. */
     struct wire_span_key key = attached->key;
@@ -34,26 +35,28 @@ static __always_inline struct span* attached_span(const struct attached_span* at
     if (!attached->state)
         return NULL;
     span = find_span(&key, &state);
-    return span && state == attached->state && span->open.tid == attached->tid ? span : NULL;
+    if (!span || state != attached->state)
+        return NULL;
+    return (attached->g ? span->g == attached->g : span->open.tid == attached->tid) ? span : NULL;
 }
 
-/* Lists them as calls that a sample of the thread is taken in; `count`: and counts it in each. */
-int list_attached_spans(struct open_calls* calls, struct sample_buffer* buffer, bool count);
+/* Lists them as calls that a sample is taken in; `count`: and counts it in each. */
+int list_attached_spans(struct attached_spans* spans, struct sample_buffer* buffer, bool count);
 
-/* Of `calls` of a thread that comes back from a wait: as charge_calls(). */
-int charge_attached_spans(struct open_calls* calls, const struct wire_wait* wait, bool sampled);
+/* Of a thread that comes back from a wait: as charge_calls(). */
+int charge_attached_spans(struct attached_spans* spans, const struct wire_wait* wait, bool sampled);
 
 /* A line is executed: marks that hold for them. */
-int mark_attached_spans(struct open_calls* calls, u32 marks);
+int mark_attached_spans(struct attached_spans* spans, u32 marks);
 
 /* The thread waits for whatever comes next: it works for no exchange until that does. Of the
  * tracker. */
 int leave_exchanges(struct open_calls* calls, u64 now);
 
 /* As terms_of_calls(). */
-int terms_of_attached_spans(struct open_calls* calls, u32 gate, u64 now);
+int terms_of_attached_spans(struct attached_spans* spans, u32 gate, u64 now);
 
 /* Lists them as calls around a slow one; how many. */
-int list_spans_around(struct open_calls* calls, struct wire_slow_call* slow);
+int list_spans_around(struct attached_spans* spans, struct wire_slow_call* slow);
 
 #endif

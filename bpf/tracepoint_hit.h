@@ -47,12 +47,12 @@ static __always_inline bool is_observed_thread(const struct task_struct* task,
 // The spans that the thread works for, and its sums.
 static __always_inline void take_over(struct open_calls* to, const struct open_calls* from) {
     if (!from) {
-        __builtin_memset(to->spans, 0, sizeof(to->spans));
+        __builtin_memset(&to->spans, 0, sizeof(to->spans));
         to->attached = 0;
         to->blocked_ns = to->runnable_ns = to->own_ns = 0;
         return;
     }
-    __builtin_memcpy(to->spans, from->spans, sizeof(to->spans));
+    to->spans = from->spans;
     to->attached = from->attached;
     to->next_attached = from->next_attached;
     to->blocked_ns = from->blocked_ns;
@@ -61,7 +61,7 @@ static __always_inline void take_over(struct open_calls* to, const struct open_c
 }
 
 static __always_inline void give_back_spans(struct open_calls* to, const struct open_calls* from) {
-    __builtin_memcpy(to->spans, from->spans, sizeof(to->spans));
+    to->spans = from->spans;
     to->attached = from->attached;
     to->next_attached = from->next_attached;
 }

@@ -18,7 +18,7 @@ enum wire_go_labels_form {
 struct wire_go_labels {
     __wire_s32 thread_g; /* from the thread pointer: the g whose stack the thread is on */
     __wire_u16 g_m;      /* in a g: its thread */
-    __wire_u16 m_curg;   /* in an m: the goroutine that it works for; 0: none */
+    __wire_u16 m_curg; /* in an m: the goroutine that it works for. 0: not known, or none of Go's */
     __wire_u16 g_labels; /* in a g: the address of its set; 0: it has none */
     __wire_u16 form;     /* wire_go_labels_form */
 };

@@ -78,7 +78,7 @@ void LiveUnwind::find_perl(pid_t pid, const ModuleMapping& mapping, wire_unwind_
 }
 
 void LiveUnwind::find_go(const ModuleMapping& mapping, wire_unwind_process& entry) const {
-    const auto found = entry.go.form ? std::nullopt : find_runtime(mapping, &Module::go);
+    const auto found = entry.go.m_curg ? std::nullopt : find_runtime(mapping, &Module::go);
     if (found)
         entry.go = found->runtime.file.labels;
 }
@@ -185,7 +185,7 @@ bool LiveUnwind::lacked_functions(pid_t pid, uint64_t time_ns) const {
 
 void LiveUnwind::enter_go(ModuleId id, const GoFile& file, Module& module) {
     module.go = {file, 0};
-    if (!file.is_understood())
+    if (file.sets_labels && !file.has_known_labels())
         module.note =
             fmt::format("{}: {}", module_base_name(modules_.info(id).path), file.problem());
 }

@@ -138,7 +138,7 @@ void add_times(Canvas& canvas, const CallStatistics& calls, std::string text) {
         part("runnable", times.runnable);
     }
     if (const double rest = times.attached - times.watched; rest > 0)
-        part("on a thread", rest);
+        part("served", rest); // on a thread; or by a goroutine, wherever that was
     part("parked", times.parked);
     part("queued", times.queued);
     canvas.add_line(std::move(text));

@@ -19,21 +19,14 @@ std::vector<std::byte> build_information(const ElfFile& file) {
                    : std::vector<std::byte>();
 }
 
-wire_go_labels find_labels(const ElfFile& file, const GoFunction& setter,
-                           std::string_view version) {
+void find_labels(const ElfFile& file, const GoFunction& setter, GoFile& go) {
     const std::vector<std::byte> code =
         file.read_code(setter.begin, std::min<uint64_t>(setter.end - setter.begin, setter_limit));
-    const auto runtime = read_go_runtime(file);
     const auto offset = go_labels_offset(code);
-    if (!runtime || !offset)
-        return {};
-    wire_go_labels labels{};
-    labels.thread_g = runtime->thread_g;
-    labels.g_m = runtime->g_m;
-    labels.m_curg = runtime->m_curg;
-    labels.g_labels = *offset;
-    labels.form = go_labels_form(version);
-    return labels;
+    if (!offset || !go.labels.m_curg)
+        return;
+    go.labels.g_labels = *offset;
+    go.labels.form = go_labels_form(go.version);
 }
 
 } // namespace
@@ -57,15 +50,22 @@ std::optional<std::string> go_version(std::span<const std::byte> build_informati
 
 std::optional<GoFile> read_go(const ElfFile& file) {
     const GoTable* table = file.is_go() ? file.go_table() : nullptr;
-    const GoFunction* function = table ? table->named(setter) : nullptr;
-    if (!function)
+    if (!table)
         return std::nullopt;
     GoFile go;
+    if (const auto runtime = read_go_runtime(file)) {
+        go.labels.thread_g = runtime->thread_g;
+        go.labels.g_m = runtime->g_m;
+        go.labels.m_curg = runtime->m_curg;
+    }
+    const GoFunction* function = table->named(setter);
+    go.sets_labels = function;
     const auto version = go_version(build_information(file));
     if (!version)
         return go;
     go.version = *version;
-    go.labels = find_labels(file, *function, *version);
+    if (function)
+        find_labels(file, *function, go);
     return go;
 }
 

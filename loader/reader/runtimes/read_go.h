@@ -11,7 +11,7 @@
 
 namespace auger {
 
-// Nothing when the file is no Go program, or one in which nothing sets labels.
+// Nothing when the file is no Go program.
 std::optional<GoFile> read_go(const ElfFile& file);
 
 // The compiler's version by .go.buildinfo. Empty: the section has it elsewhere, as before Go 1.18.

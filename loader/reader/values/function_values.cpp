@@ -281,10 +281,10 @@ Result<void> FunctionValues::has_go_labels() const {
     if (!scope_.file || !scope_.file->is_go())
         return {};
     const auto go = read_go(*scope_.file);
-    if (!go)
+    if (!go || !go->sets_labels)
         return no_values("nothing in the program sets labels of goroutines",
                          "pprof.Do() and pprof.SetGoroutineLabels() of runtime/pprof set them");
-    if (!go->is_understood())
+    if (!go->has_known_labels())
         return no_values(go->problem(), "they are of Go 1.17 to 1.27");
     return {};
 }

@@ -47,6 +47,7 @@ std::string encode_go_file(const GoFile& file) {
     for (const uint16_t number :
          {file.labels.g_m, file.labels.m_curg, file.labels.g_labels, file.labels.form})
         out.varint(number);
+    out.varint(file.sets_labels);
     out.string(std::string_view(file.version).substr(0, version_limit));
     return bytes;
 }
@@ -58,6 +59,7 @@ std::optional<GoFile> decode_go_file(std::string_view bytes) {
     for (uint16_t* const number : {&file.labels.g_m, &file.labels.m_curg, &file.labels.g_labels})
         *number = static_cast<uint16_t>(in.varint_up_to(UINT16_MAX));
     file.labels.form = static_cast<uint16_t>(in.varint_up_to(WIRE_GO_LABELS_FORMS - 1));
+    file.sets_labels = in.varint_up_to(1);
     file.version = in.string(version_limit);
     if (in.failed() || !in.at_end())
         return std::nullopt;

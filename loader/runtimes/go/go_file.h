@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a Go program's file says of the labels that its goroutines have: made where it is read, and
-// used elsewhere.
+// What a Go program's file says of its goroutines and of the labels that they have: made where it
+// is read, and used elsewhere.
 #pragma once
 
 #include "bpf/wire/go_labels.h"
@@ -12,12 +12,14 @@
 namespace auger {
 
 struct GoFile {
-    // Form WIRE_GO_LABELS_NONE: of this version they are not understood.
+    // m_curg 0: how goroutines are found is not understood. Form WIRE_GO_LABELS_NONE: nothing sets
+    // labels, or those of this version are not understood.
     wire_go_labels labels{};
+    bool sets_labels = false;
     std::string version{}; // "go1.26.1"; empty: it does not say, as before Go 1.18
 
-    bool is_understood() const { return labels.form != WIRE_GO_LABELS_NONE; }
-    // Why they are not.
+    bool has_known_labels() const { return labels.form != WIRE_GO_LABELS_NONE; }
+    // Why it has not, though something sets them.
     std::string problem() const;
 };
 bool operator==(const GoFile& a, const GoFile& b);

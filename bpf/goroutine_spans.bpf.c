@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
+#include "goroutine_spans.h"
+#include "go_thread.h"
+#include "unwind.h"
+
+struct goroutine_spans_map goroutine_spans SEC(".maps");
+__u32 goroutines_work_for_spans = 0;
+
+__noinline int find_worker(struct goroutine_key* worker) {
+    u32 tgid = bpf_get_current_pid_tgid() >> 32;
+    const struct wire_unwind_process* process = bpf_map_lookup_elem(&unwind_processes, &tgid);
+    struct wire_go_labels place;
+    u64 g = 0;
+
+    if (!worker || !process || !process->go.m_curg)
+        return 0;
+    place = process->go;
+    // What cannot be read now is no goroutine's that is known.
+    if (!find_own_goroutine(&place, &g))
+        g = 0;
+    worker->g = g;
+    worker->tgid = tgid;
+    worker->padding = 0;
+    return 1;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * The spans that goroutines work for. A goroutine goes from thread to thread, and a thread from
+ * goroutine to goroutine, hundreds of times in a span: so what runs in a Go program works for the
+ * spans of its goroutine, whatever its thread has taken up. How long threads worked for one is not
+ * known then (WIRE_SPAN_UNWATCHED).
+ */
+#ifndef AUGER_GOROUTINE_SPANS_H
+#define AUGER_GOROUTINE_SPANS_H
+
+#include "goroutine.h"
+#include "maps.h"
+
+/* Written by the tracker; read by the samplers, gates and lines. LRU: those of goroutines that are
+ * gone give way to new ones. */
+struct goroutine_spans_map {
+    __uint(type, BPF_MAP_TYPE_LRU_HASH);
+    __uint(max_entries, WIRE_GO_WORKERS);
+    __type(key, struct goroutine_key);
+    __type(value, struct attached_spans);
+};
+
+extern struct goroutine_spans_map goroutine_spans SEC(".maps");
+
+/* 1 from when a goroutine has been seen to work for a span. */
+extern __u32 goroutines_work_for_spans;
+
+/* The goroutine that the current thread works for; g 0: it works for none. Returns 0 when the
+ * thread is none of Go's, or not known to be. */
+int find_worker(struct goroutine_key* worker);
+
+/* ... and 0 in both cases. */
+static __always_inline u64 current_worker(void) {
+    struct goroutine_key worker;
+
+    return find_worker(&worker) ? worker.g : 0;
+}
+
+/* The spans that the current thread works for, whose open calls these are; NULL: there are none. */
+static __always_inline struct attached_spans* spans_worked_for(struct open_calls* calls) {
+    struct goroutine_key worker;
+
+    if (*(volatile u32*)&goroutines_work_for_spans && find_worker(&worker))
+        return worker.g ? bpf_map_lookup_elem(&goroutine_spans, &worker) : NULL;
+    return calls && calls->attached ? &calls->spans : NULL;
+}
+
+#endif

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+// An HTTP server whose goroutines leave their threads in the middle of requests, each kind of
+// request in another way and with a function of its own for its work; others work for no request
+// meanwhile. Its clients are in the same process. It does what the programs of common/truth.h do,
+// as far as it is needed.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+var served, sink uint64
+
+func spin(duration time.Duration) {
+	value := uint64(1)
+	for end := time.Now().Add(duration); time.Now().Before(end); {
+		value = value*31 + 7
+	}
+	atomic.AddUint64(&sink, value)
+}
+
+const pieces, piece = 6, 500 * time.Microsecond
+
+//go:noinline
+func workAtOnce() {
+	for i := 0; i < pieces; i++ {
+		spin(piece)
+	}
+}
+
+//go:noinline
+func workSleeping() {
+	for i := 0; i < pieces; i++ {
+		spin(piece)
+		time.Sleep(300 * time.Microsecond)
+	}
+}
+
+//go:noinline
+func workYielding() {
+	for i := 0; i < pieces; i++ {
+		spin(piece)
+		runtime.Gosched()
+	}
+}
+
+//go:noinline
+func workAsking() {
+	for i := 0; i < pieces; i++ {
+		spin(piece)
+		answer := make(chan bool)
+		questions <- answer
+		<-answer
+	}
+}
+
+var questions = make(chan chan bool)
+
+// Nobody's: who answers all, and what comes from time to time.
+//
+//go:noinline
+func workForNobody() {
+	spin(100 * time.Microsecond)
+}
+
+func background() {
+	go func() {
+		for answer := range questions {
+			workForNobody()
+			answer <- true
+		}
+	}()
+	for {
+		workForNobody()
+		time.Sleep(500 * time.Microsecond)
+	}
+}
+
+var kinds = map[string]func(){"/at-once": workAtOnce, "/sleeping": workSleeping,
+	"/yielding": workYielding, "/asking": workAsking}
+
+func handle(w http.ResponseWriter, r *http.Request) {
+	kinds[r.URL.Path]()
+	atomic.AddUint64(&served, 1)
+	fmt.Fprintln(w, "ok")
+}
+
+func fail(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func client(url string, requests int, all *sync.WaitGroup) {
+	defer all.Done()
+	connection := &http.Client{Transport: &http.Transport{}}
+	for i := 0; i < requests; i++ {
+		response, err := connection.Get(url)
+		fail(err)
+		_, err = io.Copy(io.Discard, response.Body)
+		fail(err)
+		response.Body.Close()
+	}
+}
+
+func main() {
+	requests := flag.Int("calls", 100, "requests of each of eight clients")
+	flag.Parse()
+	runtime.GOMAXPROCS(4)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	fail(err)
+	http.HandleFunc("/", handle)
+	go http.Serve(listener, nil)
+	input := bufio.NewReader(os.Stdin)
+	waitForWord := func() {
+		if _, err := input.ReadString('\n'); err != nil {
+			os.Exit(2)
+		}
+	}
+	fmt.Printf("ready %d\n", os.Getpid())
+	waitForWord()
+	go background()
+	var all sync.WaitGroup
+	for path := range kinds {
+		for i := 0; i < 2; i++ {
+			all.Add(1)
+			go client("http://"+listener.Addr().String()+path, *requests, &all)
+		}
+	}
+	all.Wait()
+	line, err := json.Marshal(map[string]interface{}{"program": "go_exchanges", "pid": os.Getpid(),
+		"final": true, "ok": true, "served": served})
+	fail(err)
+	fmt.Println(string(line))
+	waitForWord()
+}
