@@ -1,7 +1,8 @@
 # discover_tests(TARGET LABEL TIMEOUT SECONDS [ALONE PATTERN...]): the tests of a Google Test program,
 # several at a time. Those that a neighbour would disturb run alone, each pattern one of
 # --gtest_filter: what observes the whole machine or all processes of a name, what finds out whether
-# anybody probes a program, and what compares times of which each is a CPU's to itself.
+# anybody probes a program, what samples so often that nobody else gets a CPU, and what compares times
+# of which each is a CPU's to itself.
 include(GoogleTest)
 
 function(discover_tests target label)
