@@ -1,13 +1,20 @@
 # discover_tests(TARGET LABEL TIMEOUT SECONDS [ALONE PATTERN...]): the tests of a Google Test program,
-# several at a time. Those that a neighbour would disturb run alone, each pattern one of
-# --gtest_filter: what observes the whole machine or all processes of a name, what finds out whether
-# anybody probes a program, what samples so often that nobody else gets a CPU, and what compares times
-# of which each is a CPU's to itself.
+# one at a time, or, with AUGER_PARALLEL_TESTS, several. Those that a neighbour would disturb run
+# alone in any case, each pattern one of --gtest_filter: what observes the whole machine or all
+# processes of a name, what finds out whether anybody probes a program, what samples so often that
+# nobody else gets a CPU, and what compares times of which each is a CPU's to itself.
 include(GoogleTest)
+
+option(AUGER_PARALLEL_TESTS "Run tests that no neighbour disturbs several at a time" OFF)
 
 function(discover_tests target label)
     cmake_parse_arguments(PARSE_ARGV 2 ARG "" TIMEOUT ALONE)
     set(properties LABELS ${label} TIMEOUT ${ARG_TIMEOUT})
+    if(NOT AUGER_PARALLEL_TESTS)
+        gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST
+                             PROPERTIES ${properties} RUN_SERIAL ON)
+        return()
+    endif()
     if(NOT ARG_ALONE)
         gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST PROPERTIES ${properties})
         return()

@@ -4,6 +4,7 @@
 #include "tests/cli/invocation.h"
 #include "tests/cli/live_auger.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 #include <sstream>
@@ -22,6 +23,10 @@ class LiveGoLabels : public LiveTest {
             GTEST_SKIP() << "go is not installed (package golang-go)";
     }
 };
+
+bool has(const json& entry, const char* function) {
+    return std::ranges::find(entry["stack"], json(function)) != entry["stack"].end();
+}
 
 TEST_F(LiveGoLabels, TellCallsAndSamplesApart) {
     const std::string recording = folder_.path("labels.auger");
@@ -45,10 +50,13 @@ TEST_F(LiveGoLabels, TellCallsAndSamplesApart) {
         EXPECT_THAT(labels, IsSupersetOf({"route=/quote", "route=/order", "{no golabel}"}));
         EXPECT_EQ(samples_of(flame), samples_of(plain));
         EXPECT_GT(ns_in(plain, "[golabel route=/quote]"), 0);
-        // Of what the split's function does all has its label.
+        // Of what the split's function does all has its label. (What is sampled while the kernel
+        // steps over its last instruction is in its call, but stands in its caller already.)
         const json split = auger.ask("flame =/quote");
         EXPECT_GT(ns_in(split, "main.burnQuote"), 0);
-        EXPECT_EQ(ns_in(split, "main.burnQuote"), ns_in(split, "[golabel route=/quote]"));
+        for (const json& entry : split["stacks"])
+            EXPECT_TRUE(!has(entry, "main.burnQuote") || has(entry, "[golabel route=/quote]"))
+                << entry;
         EXPECT_EQ(ns_in(split, "main.burnNone"), 0);
         auger.run({"record off"});
     }
