@@ -50,8 +50,8 @@ TEST(HistView, SaysWhatBecameOfSpansAndTheirTime) {
     EXPECT_THAT(text, HasSubstr("from f key arg0 to g key arg0\n"));
     EXPECT_THAT(text, HasSubstr("12 spans: 4 ended, 3 unended, 2 expired, 2 open now, 1 dropped; 5 "
                                 "stray ends"));
-    EXPECT_THAT(text, HasSubstr("of their time: cpu 15.0 %, blocked 20.0 %, runnable 5.0 %, on "
-                                "a thread 10.0 %, parked 40.0 %, queued 10.0 %"));
+    EXPECT_THAT(text, HasSubstr("of their time: cpu 15.0 %, blocked 20.0 %, runnable 5.0 %, "
+                                "served 10.0 %, parked 40.0 %, queued 10.0 %"));
     EXPECT_TRUE(make_account(model).calls_add_up);
     // What a window covers is summed up likewise.
     const CallStatistics late =
