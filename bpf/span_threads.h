@@ -108,10 +108,6 @@ __noinline u32 find_attached_place(struct open_calls* calls, u64 now) {
     return place;
 }
 
-__noinline int is_place_of(const struct attached_span* attached, u64 name) {
-    return attached && (!attached->state || is_span_of(attached, name));
-}
-
 // A goroutine's place for a span of that name: it works for one of each, as threads do.
 __noinline u32 find_place_of_worker(const struct attached_spans* spans, u64 name) {
     if (!spans)
@@ -121,7 +117,7 @@ __noinline u32 find_place_of_worker(const struct attached_spans* spans, u64 name
             return i;
     }
     for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++) {
-        if (is_place_of(&spans->of[i], name))
+        if (is_free(&spans->of[i]))
             return i;
     }
     return name & (WIRE_ATTACHED_SPANS - 1);
