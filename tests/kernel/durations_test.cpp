@@ -73,7 +73,7 @@ constexpr uint32_t most_hz = 49'999;
 // told the means to within 1.07 % in 26 s, of 800 to within 0.55 % in 46 s.
 constexpr uint64_t calls_of_phase = 800;
 // So many as there is time for in a test: a pair takes three quarters of a second.
-constexpr size_t pairs_at_once = 7, fewest_pairs = 21, most_pairs = 147;
+constexpr size_t pairs_at_once = 7, fewest_pairs = 21, most_pairs = 294;
 
 class Durations : public KernelTest, public testing::WithParamInterface<Way> {
   protected:
