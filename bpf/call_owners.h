@@ -76,7 +76,7 @@ static __always_inline struct open_calls* calls_of_goroutine(const struct gorout
         calls = bpf_map_lookup_elem(&goroutine_calls, &owner->key);
         // Goroutines that wait equally long must not be sampled alike.
         if (calls)
-            ((struct goroutine_state*)calls)->waits.clock_ns = bpf_get_prandom_u32();
+            ((struct goroutine_state*)calls)->waits.away.clock_ns = bpf_get_prandom_u32();
     }
     if (!calls) {
         __sync_fetch_and_add(&counters->dropped, 1);

@@ -45,10 +45,10 @@ __noinline int take_exchange_out(struct open_calls* calls, struct span* span, u6
     ending->runnable_ns = calls->runnable_ns - exchange->runnable_ns;
     ending->longest_wait = exchange->longest_wait;
     ending->marks = exchange->marks;
-    if (span->open.flags & WIRE_SPAN_UNWATCHED)
+    if (!note_goroutine_times(calls, span, &exchange->of_goroutine, true) &&
+        (span->open.flags & WIRE_SPAN_UNWATCHED))
         ending->wall_epoch = 0;
     calls->span_end.queued_ns = span->open.queued_ns;
-    calls->span_end.of_goroutine = span->g != 0;
     calls->span_end.attached_ns = exchange->attached_ns;
     calls->span_end.tgid = exchange->sent_ns ? exchange->tgid : span->open.tgid;
     calls->span_end.tid = exchange->sent_ns ? exchange->tid : span->open.tid;

@@ -162,6 +162,7 @@ static __always_inline void note_send(const struct open_calls* calls, struct spa
     exchange->attached_ns = span->open.attached_ns;
     exchange->blocked_ns = span->open.blocked_ns;
     exchange->runnable_ns = span->open.runnable_ns;
+    exchange->of_goroutine = span->of_goroutine;
     exchange->marks = span->call.marks;
     exchange->longest_wait = span->call.longest_wait;
     exchange->tid = span->open.tid;

@@ -32,15 +32,11 @@ struct goroutines {
 
 /*
  * How long a goroutine was on no thread since its first timed call: parked, by what for, and
- * queued, ready but not executed yet. Written by the program at the runtime's switches, which is
- * never at work on one goroutine twice at once; `at_entry` by the tracker.
+ * queued, ready but not executed yet. Written by the program at the runtime's switches; `at_entry`
+ * by the tracker.
  */
 struct goroutine_waits {
-    u64 off_since_ns; /* 0: on a thread, or not seen to leave it */
-    u64 ready_ns;     /* since when it waits for its turn; 0: parked */
-    u32 reason;       /* wire_go_reason, of a park */
-    u32 epoch;        /* of wire_config.go_epoch, when it left the thread */
-    u64 clock_ns;     /* how long it has waited before, in all */
+    struct goroutine_absence away;
     u64 queued_ns;
     u64 parked_ns[WIRE_GO_REASONS];
     /* What these were when a call began, by open_call.waits_at_entry. */
@@ -76,8 +72,8 @@ struct go_processes_map {
     __type(value, struct wire_go_runtime);
 };
 
-static __always_inline bool is_off_thread(const struct goroutine_waits* waits) {
-    return waits->off_since_ns && waits->epoch == config.go_epoch;
+static __always_inline bool is_off_thread(const struct goroutine_absence* away) {
+    return away->since_ns && away->epoch == config.go_epoch;
 }
 
 extern struct goroutine_calls_map goroutine_calls SEC(".maps");
@@ -88,7 +84,7 @@ extern struct go_processes_map go_processes SEC(".maps");
 static __always_inline void charge_running_goroutine(const struct goroutine_key* key, u64 own_ns) {
     struct goroutine_state* state = key->g ? bpf_map_lookup_elem(&goroutine_calls, key) : NULL;
 
-    if (state && !is_off_thread(&state->waits))
+    if (state && !is_off_thread(&state->waits.away))
         charge(&state->calls, own_ns);
 }
 

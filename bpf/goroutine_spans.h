@@ -3,7 +3,8 @@
  * The spans that goroutines work for. A goroutine goes from thread to thread, and a thread from
  * goroutine to goroutine, hundreds of times in a span: so what runs in a Go program works for the
  * spans of its goroutine, whatever its thread has taken up. How long threads worked for one is not
- * known then (WIRE_SPAN_UNWATCHED).
+ * known then (WIRE_SPAN_UNWATCHED), but, where the runtime's switches are watched, how long the
+ * goroutine was on no thread.
  */
 #ifndef AUGER_GOROUTINE_SPANS_H
 #define AUGER_GOROUTINE_SPANS_H
@@ -11,13 +12,18 @@
 #include "goroutine.h"
 #include "maps.h"
 
-/* Written by the tracker; read by the samplers, gates and lines. LRU: those of goroutines that are
- * gone give way to new ones. */
+struct goroutine_work {
+    struct attached_spans spans;
+    struct goroutine_absence away;
+};
+
+/* Written by the tracker, and `away` by the program at the runtime's switches; read by the
+ * samplers, gates and lines. LRU: those of goroutines that are gone give way to new ones. */
 struct goroutine_spans_map {
     __uint(type, BPF_MAP_TYPE_LRU_HASH);
     __uint(max_entries, WIRE_GO_WORKERS);
     __type(key, struct goroutine_key);
-    __type(value, struct attached_spans);
+    __type(value, struct goroutine_work);
 };
 
 extern struct goroutine_spans_map goroutine_spans SEC(".maps");
@@ -36,12 +42,20 @@ static __always_inline u64 current_worker(void) {
     return find_worker(&worker) ? worker.g : 0;
 }
 
+/* The spans that the goroutine works for; NULL: there are none. */
+static __always_inline struct attached_spans*
+spans_of_goroutine(const struct goroutine_key* worker) {
+    struct goroutine_work* work = worker->g ? bpf_map_lookup_elem(&goroutine_spans, worker) : NULL;
+
+    return work ? &work->spans : NULL;
+}
+
 /* The spans that the current thread works for, whose open calls these are; NULL: there are none. */
 static __always_inline struct attached_spans* spans_worked_for(struct open_calls* calls) {
     struct goroutine_key worker;
 
     if (*(volatile u32*)&goroutines_work_for_spans && find_worker(&worker))
-        return worker.g ? bpf_map_lookup_elem(&goroutine_spans, &worker) : NULL;
+        return spans_of_goroutine(&worker);
     return calls && calls->attached ? &calls->spans : NULL;
 }
 

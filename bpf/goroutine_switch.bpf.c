@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
 // Where Go's runtime takes goroutines off threads and puts them on again: how long those that have
-// timed calls were parked, and what for, or ready and not executed yet.
+// timed calls, or work for spans, were parked, and what for, or ready and not executed yet.
 //
 // It is sampled as threads' waits are: a goroutine's clock goes while it is on no thread, and a
 // wait in which it ticked becomes a sample. Its stack is taken when it is executed again, from
@@ -8,7 +8,9 @@
 #include "events.h"
 #include "gate.h"
 #include "goroutine.h"
+#include "goroutine_spans.h"
 #include "sample.h"
+#include "spans.h"
 #include "thread_storage.h"
 #include "unwind.h"
 #include "wait_clock.h"
@@ -39,8 +41,12 @@ struct {
 /* One that has ended. */
 struct goroutine_wait {
     u64 g;
+    u64 ip; /* where it goes on */
+    u64 sp;
     u64 ready; /* parked until then, queued from then on */
     u64 now;
+    u64 parked_ns;
+    u64 queued_ns;
     u64 parked_ticks;
     u64 queued_ticks;
     u32 reason;
@@ -70,15 +76,40 @@ __noinline int note_parked_calls(struct open_calls* calls, struct sample_buffer*
     return 0;
 }
 
-// Whether `only` keeps a wait that ends now.
-static __noinline bool is_kept(struct open_calls* calls, struct stack_place* here, u64 now) {
-    u32 gate = gate_in_force(WIRE_GATE_ONLY);
+// Where the goroutine goes on, and how far that is from its stack's end.
+static __always_inline void find_parked_place(struct goroutine_wait* wait,
+                                              struct stack_place* here) {
+    u32 tgid = bpf_get_current_pid_tgid() >> 32;
+    const struct wire_go_runtime* runtime = bpf_map_lookup_elem(&go_processes, &tgid);
+    u64 words[2] = {}; // of its stack: low and high end; then stack and instruction pointer
+
+    if (!runtime)
+        return;
+    bpf_probe_read_user(words, sizeof(words), (void*)wait->g);
+    here->sp = -words[1];
+    bpf_probe_read_user(words, sizeof(words), (void*)(wait->g + runtime->g_saved_sp));
+    here->sp += words[0];
+    wait->sp = words[0];
+    wait->ip = words[1];
+}
+
+// Whether `only` keeps a wait that ends now. `state` and `work` of the goroutine, as far as it has
+// them.
+__noinline int is_goroutine_wait_kept(struct goroutine_state* state, struct goroutine_work* work,
+                                      struct stack_place* here, u64 now) {
+    u32 gate = gate_in_force(WIRE_GATE_ONLY), fulfilled = 0;
     struct gate_thread thread;
 
     if (gate == NO_GATE)
         return true;
+    if (!here)
+        return false;
     describe_thread(bpf_get_current_task_btf(), &thread);
-    return gate_holds(gate, &thread, terms_of_calls(calls, gate, now, here));
+    if (state)
+        fulfilled = terms_of_calls(&state->calls, gate, now, here);
+    if (work)
+        fulfilled |= terms_of_attached_spans(&work->spans, gate, now);
+    return gate_holds(gate, &thread, fulfilled);
 }
 
 // A uprobe's program may be preempted by another that counts here.
@@ -120,26 +151,16 @@ __noinline u32 note_parked_stack(struct park_sample* place, u64 g, u64 ip, u64 s
     return frames;
 }
 
-// The clock ticked in the wait.
-__noinline int sample_goroutine_wait(struct open_calls* calls, const struct goroutine_wait* wait) {
-    u32 tgid = bpf_get_current_pid_tgid() >> 32, zero = 0;
-    const struct wire_go_runtime* runtime = bpf_map_lookup_elem(&go_processes, &tgid);
+// The clock ticked in the wait, which `only` keeps.
+__noinline int sample_goroutine_wait(struct goroutine_state* state, struct goroutine_work* work,
+                                     const struct goroutine_wait* wait, struct stack_place* here) {
+    u32 zero = 0;
     struct wire_wait_stats* stats = bpf_map_lookup_elem(&wait_stats, &zero);
-    struct stack_place here = {};
     struct park_sample* place;
     struct wire_sample* sample;
-    u64 high, words[2] = {}; // of its stack: low and high end; then stack and instruction pointer
 
-    if (!calls || !wait || !runtime || !stats)
+    if (!wait || !stats || !here)
         return 0;
-    bpf_probe_read_user(words, sizeof(words), (void*)wait->g);
-    high = words[1];
-    bpf_probe_read_user(words, sizeof(words), (void*)(wait->g + runtime->g_saved_sp));
-    here.sp = words[0] - high;
-    if (!is_kept(calls, &here, wait->now)) {
-        __sync_fetch_and_add(&stats->gated, 1);
-        return 0;
-    }
     place =
         thread_storage(&park_samples, bpf_get_current_task_btf(), BPF_LOCAL_STORAGE_GET_F_CREATE);
     if (!place) {
@@ -148,8 +169,11 @@ __noinline int sample_goroutine_wait(struct open_calls* calls, const struct goro
     }
     sample = &place->buffer.sample;
     sample->calls = 0;
-    note_parked_calls(calls, &place->buffer, &here);
-    sample->user_frames = note_parked_stack(place, wait->g, words[1], words[0]);
+    if (work)
+        list_attached_spans(&work->spans, &place->buffer, false);
+    if (state)
+        note_parked_calls(&state->calls, &place->buffer, here);
+    sample->user_frames = note_parked_stack(place, wait->g, wait->ip, wait->sp);
     sample->kernel_frames = 0;
     sample->with_waker = 0;
     sample->task = 0;
@@ -162,52 +186,96 @@ __noinline int sample_goroutine_wait(struct open_calls* calls, const struct goro
     return 0;
 }
 
-// The goroutine is executed again.
-static __always_inline void end_goroutine_wait(struct goroutine_state* state, u64 g, u64 now) {
-    struct goroutine_waits* waits = &state->waits;
-    u64 since = waits->off_since_ns, period = config.wall_period_ns, ready, clock, ticks, own_ns;
-    u32 seed = g >> 4, zero = 0;
-    struct wire_wait_stats* stats;
-    struct goroutine_wait wait;
+// Of a goroutine that is executed again: from when to when it was on no thread.
+static __always_inline void end_absence(struct goroutine_absence* away,
+                                        struct goroutine_wait* wait) {
+    u64 since = away->since_ns, period = config.wall_period_ns, now = wait->now, ready, clock,
+        ticks;
+    u32 seed = wait->g >> 4;
 
-    waits->off_since_ns = 0;
+    away->since_ns = 0;
     // Clocks of several CPUs.
     if (now < since)
         now = since;
     // Nobody said when it was ready: those that wait for the network are found in a list.
-    ready = waits->ready_ns ? waits->ready_ns : now;
+    ready = away->ready_ns ? away->ready_ns : now;
     if (ready < since)
         ready = since;
     if (ready > now)
         ready = now;
-    waits->parked_ns[waits->reason & (WIRE_GO_REASONS - 1)] += ready - since;
-    waits->queued_ns += now - ready;
+    wait->ready = ready;
+    wait->reason = away->reason;
+    wait->parked_ns = ready - since;
+    wait->queued_ns = now - ready;
     if (!period)
         return;
-    clock = waits->clock_ns;
-    waits->clock_ns += now - since;
+    clock = away->clock_ns;
+    away->clock_ns += now - since;
     ticks = ticks_by(clock, seed, period);
-    wait.g = g;
-    wait.ready = ready;
-    wait.now = now;
-    wait.reason = waits->reason;
-    wait.padding = 0;
-    wait.parked_ticks = ticks_by(clock + ready - since, seed, period) - ticks;
-    wait.queued_ticks = ticks_by(clock + now - since, seed, period) - ticks - wait.parked_ticks;
-    if (!wait.parked_ticks && !wait.queued_ticks)
-        return;
-    sample_goroutine_wait(&state->calls, &wait);
-    own_ns = bpf_ktime_get_ns() - now;
-    charge(&state->calls, without_interruptions(own_ns));
-    stats = bpf_map_lookup_elem(&wait_stats, &zero);
-    if (stats)
-        __sync_fetch_and_add(&stats->own_ns, own_ns);
+    wait->parked_ticks = ticks_by(clock + ready - since, seed, period) - ticks;
+    wait->queued_ticks = ticks_by(clock + now - since, seed, period) - ticks - wait->parked_ticks;
 }
 
-static __always_inline void begin_goroutine_wait(struct goroutine_waits* waits, u64 now) {
-    waits->epoch = config.go_epoch;
-    waits->ready_ns = 0;
-    waits->off_since_ns = now;
+// What the goroutine has waited is added to its calls; 1: it was on no thread.
+__noinline int end_absence_of_caller(struct goroutine_state* state, struct goroutine_wait* wait) {
+    if (!state || !wait || !is_off_thread(&state->waits.away))
+        return 0;
+    end_absence(&state->waits.away, wait);
+    state->waits.parked_ns[wait->reason & (WIRE_GO_REASONS - 1)] += wait->parked_ns;
+    state->waits.queued_ns += wait->queued_ns;
+    return 1;
+}
+
+// The same of one that works for spans, to which it is added later.
+__noinline int end_absence_of_worker(struct goroutine_work* work, struct goroutine_wait* wait) {
+    if (!work || !wait || !is_off_thread(&work->away))
+        return 0;
+    end_absence(&work->away, wait);
+    return 1;
+}
+
+__noinline int charge_spans_of_worker(struct goroutine_work* work,
+                                      const struct goroutine_wait* wait, bool sampled) {
+    struct wire_wait parked = {};
+
+    if (!work || !wait)
+        return 0;
+    parked.blocked_ns = wait->parked_ns;
+    parked.syscall = WIRE_SYSCALL_PARKED + (int)(wait->reason & (WIRE_GO_REASONS - 1));
+    return charge_parked_spans(&work->spans, &parked, wait->queued_ns, sampled);
+}
+
+// The goroutine is executed again.
+__noinline int end_goroutine_wait(struct goroutine_state* state, struct goroutine_work* work, u64 g,
+                                  u64 now) {
+    struct goroutine_wait wait = {.g = g, .now = now};
+    struct stack_place here = {};
+    u32 zero = 0;
+    struct wire_wait_stats* stats = bpf_map_lookup_elem(&wait_stats, &zero);
+    bool sampled = false;
+    int of_work;
+    u64 own_ns;
+
+    if (!stats)
+        return 0;
+    of_work = end_absence_of_worker(work, &wait);
+    end_absence_of_caller(state, &wait);
+    if (wait.parked_ticks || wait.queued_ticks) {
+        find_parked_place(&wait, &here);
+        sampled = is_goroutine_wait_kept(state, work, &here, now);
+        if (!sampled)
+            __sync_fetch_and_add(&stats->gated, 1);
+    }
+    if (of_work)
+        charge_spans_of_worker(work, &wait, sampled);
+    if (!sampled)
+        return 0;
+    sample_goroutine_wait(state, work, &wait, &here);
+    own_ns = bpf_ktime_get_ns() - now;
+    if (state)
+        charge(&state->calls, without_interruptions(own_ns));
+    __sync_fetch_and_add(&stats->own_ns, own_ns);
+    return 0;
 }
 
 static __always_inline u32 reason_of(u32 tgid, u32 number) {
@@ -218,12 +286,32 @@ static __always_inline u32 reason_of(u32 tgid, u32 number) {
                : WIRE_GO_OTHER;
 }
 
+// It leaves its thread, or is ready to come back to one.
+static __always_inline void note_switch(struct goroutine_absence* away, u64 what, u32 reason,
+                                        u64 now) {
+    switch (what) {
+    case WIRE_GO_READY:
+        if (is_off_thread(away) && !away->ready_ns)
+            away->ready_ns = now;
+        return;
+    case WIRE_GO_PARK:
+        away->reason = reason;
+        away->ready_ns = 0;
+        break;
+    default: // WIRE_GO_YIELD
+        away->ready_ns = now;
+    }
+    away->epoch = config.go_epoch;
+    away->since_ns = now;
+}
+
 SEC("uprobe")
 int goroutine_switch(struct pt_regs* ctx) {
     u64 what = bpf_get_attach_cookie(ctx), now;
     struct goroutine_key key = {.tgid = bpf_get_current_pid_tgid() >> 32};
+    struct goroutine_work* work = NULL;
     struct goroutine_state* state;
-    u32 zero = 0;
+    u32 zero = 0, reason = 0;
     u64* hits = bpf_map_lookup_elem(&go_switches, &zero);
 
     if (hits)
@@ -235,26 +323,20 @@ int goroutine_switch(struct pt_regs* ctx) {
     if (what == WIRE_GO_PARK)
         key.g = go_current(ctx);
     state = bpf_map_lookup_elem(&goroutine_calls, &key);
-    if (!state)
+    if (*(volatile u32*)&goroutines_work_for_spans)
+        work = bpf_map_lookup_elem(&goroutine_spans, &key);
+    if (!state && !work)
         return 0;
     now = bpf_ktime_get_ns();
-    switch (what) {
-    case WIRE_GO_PARK:
-        state->waits.reason = reason_of(key.tgid, go_third_argument(ctx) & 0xff);
-        begin_goroutine_wait(&state->waits, now);
-        break;
-    case WIRE_GO_READY:
-        if (is_off_thread(&state->waits) && !state->waits.ready_ns)
-            state->waits.ready_ns = now;
-        break;
-    case WIRE_GO_EXECUTE:
-        if (is_off_thread(&state->waits))
-            end_goroutine_wait(state, key.g, now);
-        break;
-    case WIRE_GO_YIELD:
-        begin_goroutine_wait(&state->waits, now);
-        state->waits.ready_ns = now;
-        break;
+    if (what == WIRE_GO_EXECUTE) {
+        end_goroutine_wait(state, work, key.g, now);
+        return 0;
     }
+    if (what == WIRE_GO_PARK)
+        reason = reason_of(key.tgid, go_third_argument(ctx) & 0xff);
+    if (state)
+        note_switch(&state->waits.away, what, reason, now);
+    if (work)
+        note_switch(&work->away, what, reason, now);
     return 0;
 }

@@ -89,6 +89,27 @@ struct attached_spans {
 };
 
 /*
+ * A goroutine's time on no thread. Written by the program at the runtime's switches, which is never
+ * at work on one goroutine twice at once.
+ */
+struct goroutine_absence {
+    u64 since_ns; /* 0: it is on a thread, or was not seen to leave it */
+    u64 ready_ns; /* since when it waits for its turn; 0: parked */
+    u32 reason;   /* wire_go_reason, of a park */
+    u32 epoch;    /* of wire_config.go_epoch, when it left the thread */
+    u64 clock_ns; /* how long it has waited before, in all */
+};
+
+/* How long the goroutine that worked for a span was parked, ready but not executed yet, and on a
+ * thread that waited with it. */
+struct goroutine_times {
+    u64 parked_ns;
+    u64 queued_ns;
+    u64 blocked_ns;
+    u64 runnable_ns;
+};
+
+/*
  * Of a span that is an exchange: how things were when something was sent the last time. That it was
  * the last send is known later; the exchange ended then, and what came behind it is in none.
  */
@@ -98,6 +119,7 @@ struct exchange {
     u64 attached_ns;
     u64 blocked_ns;
     u64 runnable_ns;
+    struct goroutine_times of_goroutine;
     u64 cgroup; /* of the thread that sent, while a gate may ask for it ... */
     char comm[WIRE_COMM];
     u32 tid;
@@ -113,6 +135,10 @@ struct exchange {
 struct span {
     struct wire_span open;
     u64 g; /* the goroutine that works for it, or was the last to; 0: none is known to */
+    /* When its goroutine took it up, of wire_config; 0: not all of its waits can be known. */
+    u32 go_epoch;
+    u32 padding;
+    struct goroutine_times of_goroutine;
     struct open_call call;
     struct exchange exchange;
 };
@@ -183,9 +209,10 @@ struct open_calls {
         u64 queued_ns;
         u64 parked_ns;
         u32 tgid;
-        u32 tid;          /* of the thread that worked for it last */
-        u32 is_watched;   /* of a goroutine's call, which has no other of these but times */
-        u32 of_goroutine; /* 1: a goroutine works for the span */
+        u32 tid;                          /* of the thread that worked for it last */
+        u32 is_watched;                   /* 1: all waits of its goroutine are known */
+        u32 of_goroutine;                 /* 1: a goroutine works for the span */
+        struct goroutine_times goroutine; /* of a span whose goroutine's waits are known */
     } span_end;
     struct exchange exchange; /* likewise, of one that is an exchange */
     struct open_call calls[WIRE_MAX_OPEN_CALLS];

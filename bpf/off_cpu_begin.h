@@ -157,7 +157,7 @@ static __always_inline void note_goroutines(struct wait* wait, u64 sp) {
 static __always_inline struct attached_spans* spans_of_wait(struct open_calls* calls,
                                                             const struct wait* wait) {
     if (wait->worker.tgid)
-        return wait->worker.g ? bpf_map_lookup_elem(&goroutine_spans, &wait->worker) : NULL;
+        return spans_of_goroutine(&wait->worker);
     return calls && calls->attached ? &calls->spans : NULL;
 }
 

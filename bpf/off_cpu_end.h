@@ -63,15 +63,27 @@ __noinline int charge_calls(struct open_calls* calls, struct wait* wait, u32 in_
     return 0;
 }
 
+// Whether the goroutine that works for the spans had left the thread before that waited.
+static __always_inline bool has_worker_left(const struct wait* wait) {
+    const struct goroutine_work* work = NULL;
+
+    if (wait->worker.tgid && wait->worker.g)
+        work = bpf_map_lookup_elem(&goroutine_spans, &wait->worker);
+    return work && is_off_thread(&work->away);
+}
+
 static __always_inline void charge_spans(struct attached_spans* spans, const struct wait* wait,
-                                         u64 blocked_ns, bool sampled) {
+                                         u64 blocked_ns, u64 runnable_ns, bool sampled) {
     struct wire_wait whole = {
-        .blocked_ns = blocked_ns,
         .argument = wait->argument,
         .syscall = wait->buffer.sample.syscall,
     };
 
-    charge_attached_spans(spans, &whole, sampled);
+    if (has_worker_left(wait))
+        runnable_ns = 0;
+    else
+        whole.blocked_ns = blocked_ns;
+    charge_attached_spans(spans, &whole, runnable_ns, sampled);
 }
 
 // While a thread waits with a goroutine, nobody else runs that.
@@ -147,7 +159,7 @@ static __always_inline void charge_goroutine(const struct goroutine_key* key,
                                              u64 runnable_ns) {
     struct goroutine_state* state = key->g ? bpf_map_lookup_elem(&goroutine_calls, key) : NULL;
 
-    if (state && !is_off_thread(&state->waits))
+    if (state && !is_off_thread(&state->waits.away))
         charge_thread(&state->calls, wait, blocked_ns, runnable_ns);
 }
 
@@ -198,7 +210,7 @@ static __noinline bool end_wait(struct task_struct* task, struct wait* wait, u64
         charge_calls(calls, wait, wait->in_calls, woken - since, sampled);
     spans = spans_of_wait(calls, wait);
     if (spans)
-        charge_spans(spans, wait, woken - since, sampled);
+        charge_spans(spans, wait, woken - since, now - woken, sampled);
     charge_goroutines(wait, woken - since, sampled);
     if (!sampled) {
         stats->gated += ticks_now != ticks_since;

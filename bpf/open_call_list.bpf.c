@@ -133,10 +133,11 @@ int list_goroutine_calls(struct bpf_iter__bpf_map_elem* ctx) {
     record.depth = -1;  // of none yet
     record.running = 1; // it is not known to be below a stack pointer
     record.syscall = WIRE_SYSCALL_NONE;
-    if (is_off_thread(&state->waits)) {
-        record.off_since_ns = state->waits.off_since_ns;
-        record.syscall = state->waits.ready_ns ? WIRE_SYSCALL_QUEUED
-                                               : WIRE_SYSCALL_PARKED + (int)state->waits.reason;
+    if (is_off_thread(&state->waits.away)) {
+        record.off_since_ns = state->waits.away.since_ns;
+        record.syscall = state->waits.away.ready_ns
+                             ? WIRE_SYSCALL_QUEUED
+                             : WIRE_SYSCALL_PARKED + (int)state->waits.away.reason;
     }
     depth = *(volatile u32*)&calls->depth;
     for (u32 i = 0; i < WIRE_MAX_OPEN_CALLS; i++) {

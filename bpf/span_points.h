@@ -73,6 +73,21 @@ static __always_inline void count_stray(u32 spec) {
         __sync_fetch_and_add(&counts->stray, 1);
 }
 
+// What the goroutine did that worked for calls->ending, a span, until `now`; false: it is not
+// known, or none did.
+static __always_inline bool note_goroutine_times(struct open_calls* calls, const struct span* span,
+                                                 const struct goroutine_times* times, bool known) {
+    known = known && span->g && span->go_epoch && span->go_epoch == config.go_epoch;
+    calls->span_end.of_goroutine = span->g != 0;
+    calls->span_end.is_watched = known;
+    if (!known)
+        return false;
+    calls->span_end.goroutine = *times;
+    calls->ending.blocked_ns = calls->blocked_ns - times->blocked_ns;
+    calls->ending.runnable_ns = calls->runnable_ns - times->runnable_ns;
+    return true;
+}
+
 // Makes the span calls->ending, as if it were a call of the thread's that ends now, and takes its
 // element out. 0: another CPU did.
 __noinline int take_span_out(struct open_calls* calls, struct span* span, u64 state, u64 now) {
@@ -110,12 +125,14 @@ __noinline int take_span_out(struct open_calls* calls, struct span* span, u64 st
     ending->own_ns = calls->own_ns_at_end - open->own_ns;
     ending->blocked_ns = calls->blocked_ns - open->blocked_ns;
     ending->runnable_ns = calls->runnable_ns - open->runnable_ns;
-    if (open->flags & WIRE_SPAN_UNWATCHED)
+    // Another goroutine knows nothing of a wait that its own is still in.
+    if (!note_goroutine_times(calls, span, &span->of_goroutine,
+                              span->g && span->g == current_worker()) &&
+        (open->flags & WIRE_SPAN_UNWATCHED))
         ending->wall_epoch = 0;
     // What is told of it beside what is told of all calls.
     own_ns = open->own_ns < open->attached_ns ? open->own_ns : open->attached_ns;
     calls->span_end.queued_ns = open->queued_ns;
-    calls->span_end.of_goroutine = span->g != 0;
     calls->span_end.tgid = open->tgid;
     calls->span_end.tid = open->tid;
     calls->span_end.attached_ns = open->attached_ns - own_ns;
@@ -123,12 +140,31 @@ __noinline int take_span_out(struct open_calls* calls, struct span* span, u64 st
     return 1;
 }
 
+// Its goroutine was on threads whenever it was not seen to be on none; where switches were not
+// watched, nobody knows how much of it.
+static __always_inline void note_times_of_goroutine(struct open_calls* calls, u64 served) {
+    u64 parked = 0, queued = 0;
+
+    if (calls->span_end.is_watched) {
+        parked = calls->span_end.goroutine.parked_ns;
+        queued = calls->span_end.goroutine.queued_ns;
+    }
+    if (parked > served)
+        parked = served;
+    if (queued > served - parked)
+        queued = served - parked;
+    calls->span_end.attached_ns = served - parked - queued;
+    calls->span_end.parked_ns = parked;
+    calls->span_end.queued_ns += queued;
+}
+
 static __always_inline void note_span_times(struct open_calls* calls, u64 duration) {
     u64 queued = calls->span_end.queued_ns, served = duration > queued ? duration - queued : 0;
 
-    // How much of it a goroutine is on threads nobody has seen.
-    if (calls->span_end.of_goroutine)
-        calls->span_end.attached_ns = served;
+    if (calls->span_end.of_goroutine) {
+        note_times_of_goroutine(calls, served);
+        return;
+    }
     calls->span_end.parked_ns =
         served > calls->span_end.attached_ns ? served - calls->span_end.attached_ns : 0;
 }
@@ -381,8 +417,10 @@ __noinline int reach_span_point(struct open_calls* calls, struct open_calls* aro
         break;
     case WIRE_SPAN_PARK:
         span = find_span(&key, &state);
-        if (span)
+        if (span) {
             span->g = 0;
+            span->go_epoch = 0;
+        }
         if (span && span->open.tid == (u32)id)
             detach_spans_of(calls, name, now);
         else if (span && (point.flags & WIRE_SPAN_ANYWHERE))

@@ -125,16 +125,33 @@ __noinline u32 find_place_of_worker(const struct attached_spans* spans, u64 name
 
 static __always_inline struct attached_spans* spans_of_worker(const struct goroutine_key* worker) {
     // All zero: a new value for the map.
-    static const struct attached_spans none;
-    struct attached_spans* spans = bpf_map_lookup_elem(&goroutine_spans, worker);
+    static const struct goroutine_work none;
+    struct goroutine_work* work = bpf_map_lookup_elem(&goroutine_spans, worker);
 
-    if (spans)
-        return spans;
+    if (work)
+        return &work->spans;
     bpf_map_update_elem(&goroutine_spans, worker, &none, BPF_NOEXIST);
-    spans = bpf_map_lookup_elem(&goroutine_spans, worker);
-    if (!spans)
+    work = bpf_map_lookup_elem(&goroutine_spans, worker);
+    if (!work) {
         count_loss(WIRE_LOSS_STORAGE);
-    return spans;
+        return NULL;
+    }
+    // Goroutines that wait equally long must not be sampled alike.
+    work->away.clock_ns = bpf_get_prandom_u32();
+    return &work->spans;
+}
+
+// Its goroutine's waits are all known when they are from the first one's beginning on, and no other
+// one took over.
+static __always_inline void note_go_epoch(struct span* span, u64 before,
+                                          const struct goroutine_key* worker) {
+    u32 tgid = worker->tgid;
+    const struct wire_go_runtime* runtime = bpf_map_lookup_elem(&go_processes, &tgid);
+
+    if (!(span->open.flags & WIRE_SPAN_UNWATCHED))
+        span->go_epoch = runtime && runtime->has_switches ? config.go_epoch : 0;
+    else if (before != worker->g)
+        span->go_epoch = 0;
 }
 
 // In a Go program the goroutine works for it, on whatever thread.
@@ -142,10 +159,11 @@ __noinline int attach_to_worker(struct span* span, u64 state) {
     struct goroutine_key worker;
     struct attached_span* attached;
     struct attached_spans* spans;
-    u64 name;
+    u64 name, before;
 
     if (!span)
         return 0;
+    before = span->g;
     span->g = 0;
     if (!find_worker(&worker) || !worker.g)
         return 0;
@@ -161,6 +179,7 @@ __noinline int attach_to_worker(struct span* span, u64 state) {
     barrier();
     attached->state = state;
     span->g = worker.g;
+    note_go_epoch(span, before, &worker);
     span->open.flags |= WIRE_SPAN_UNWATCHED;
     goroutines_work_for_spans = 1;
     return 0;

@@ -35,24 +35,54 @@ __noinline int list_attached_spans(struct attached_spans* spans, struct sample_b
     return 0;
 }
 
+static __always_inline void note_wait(struct span* span, const struct wire_wait* wait,
+                                      bool sampled) {
+    span->call.waits += sampled;
+    if (wait->blocked_ns > span->call.longest_wait.blocked_ns)
+        span->call.longest_wait = *wait;
+}
+
 __noinline int charge_attached_span(const struct attached_span* attached,
-                                    const struct wire_wait* wait, bool sampled) {
+                                    const struct wire_wait* wait, u64 runnable_ns, bool sampled) {
     struct span* span = attached ? attached_span(attached) : NULL;
 
     if (!span || !wait)
         return 0;
-    span->call.waits += sampled;
-    if (wait->blocked_ns > span->call.longest_wait.blocked_ns)
-        span->call.longest_wait = *wait;
+    note_wait(span, wait, sampled);
+    if (attached->g) {
+        span->of_goroutine.blocked_ns += wait->blocked_ns;
+        span->of_goroutine.runnable_ns += runnable_ns;
+    }
     return 0;
 }
 
 __noinline int charge_attached_spans(struct attached_spans* spans, const struct wire_wait* wait,
-                                     bool sampled) {
+                                     u64 runnable_ns, bool sampled) {
     if (!spans || !wait)
         return 0;
     for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++)
-        charge_attached_span(&spans->of[i], wait, sampled);
+        charge_attached_span(&spans->of[i], wait, runnable_ns, sampled);
+    return 0;
+}
+
+__noinline int charge_parked_span(const struct attached_span* attached,
+                                  const struct wire_wait* wait, u64 queued_ns, bool sampled) {
+    struct span* span = attached ? attached_span(attached) : NULL;
+
+    if (!span || !wait)
+        return 0;
+    note_wait(span, wait, sampled);
+    span->of_goroutine.parked_ns += wait->blocked_ns;
+    span->of_goroutine.queued_ns += queued_ns;
+    return 0;
+}
+
+__noinline int charge_parked_spans(struct attached_spans* spans, const struct wire_wait* wait,
+                                   u64 queued_ns, bool sampled) {
+    if (!spans || !wait)
+        return 0;
+    for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++)
+        charge_parked_span(&spans->of[i], wait, queued_ns, sampled);
     return 0;
 }
 

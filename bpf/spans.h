@@ -43,8 +43,14 @@ static __always_inline struct span* attached_span(const struct attached_span* at
 /* Lists them as calls that a sample is taken in; `count`: and counts it in each. */
 int list_attached_spans(struct attached_spans* spans, struct sample_buffer* buffer, bool count);
 
-/* Of a thread that comes back from a wait: as charge_calls(). */
-int charge_attached_spans(struct attached_spans* spans, const struct wire_wait* wait, bool sampled);
+/* Of a thread that comes back from a wait, in which it was runnable for so long: as charge_calls().
+ */
+int charge_attached_spans(struct attached_spans* spans, const struct wire_wait* wait,
+                          u64 runnable_ns, bool sampled);
+
+/* The same of a goroutine that is executed again: `wait` is what it was parked for. */
+int charge_parked_spans(struct attached_spans* spans, const struct wire_wait* wait, u64 queued_ns,
+                        bool sampled);
 
 /* A line is executed: marks that hold for them. */
 int mark_attached_spans(struct attached_spans* spans, u32 marks);

@@ -4,6 +4,7 @@
 #include <bpf/bpf.h>
 
 #include <cerrno>
+#include <csignal>
 #include <vector>
 
 namespace auger {
@@ -26,6 +27,18 @@ Result<void> enter_go_runtime(const Programs& programs, uint64_t cookie, const G
 void add_goroutine_ends(AttachmentRequest& request, const GoPlaces& places) {
     if (places.goroutine_end)
         request.ends.add(*places.goroutine_end, 0);
+}
+
+void enter_go_processes(const Programs& programs, const wire_go_runtime& runtime,
+                        const std::set<pid_t>& pids) {
+    const int map = programs.map_fd(MapKind::go_processes);
+    for (const pid_t pid : pids) {
+        const auto key = static_cast<uint32_t>(pid);
+        // One that is full, or has it already, stays as it is.
+        const bool entered = bpf_map_update_elem(map, &key, &runtime, BPF_NOEXIST) == 0;
+        if (entered && ::kill(pid, 0) != 0 && errno == ESRCH)
+            bpf_map_delete_elem(map, &key);
+    }
 }
 
 } // namespace auger

@@ -32,7 +32,7 @@ bool GoSwitches::is_on() const {
 
 void GoSwitches::add(const TargetModule& module, const TargetView& view, const GoPlaces& places,
                      AttachmentRequest request) {
-    if (std::ranges::find(files_, module.identity(), &PlaceGroup::file) == files_.end()) {
+    if (!knows(module.identity())) {
         if (places.switches.empty()) {
             sink_.on_notice(clock_ns(),
                             fmt::format("{}: how long goroutines are parked is not known: where "
@@ -53,6 +53,10 @@ void GoSwitches::add(const TargetModule& module, const TargetView& view, const G
         begin(view);
     else if (auto attached = attach_all(view); !attached)
         give_up(attached.error());
+}
+
+bool GoSwitches::knows(FileIdentity file) const {
+    return std::ranges::find(files_, file, &PlaceGroup::file) != files_.end();
 }
 
 void GoSwitches::remove_unless(const std::function<bool(FileIdentity)>& is_timed) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // GoSwitches: probes where Go's runtime takes goroutines off threads and puts them on again, in the
-// files that have timed functions. They cost every goroutine, timed or not, so they are there only
-// while waits are sampled, and go by themselves where goroutines switch too often.
+// files that have timed functions, or whose programs answer exchanges. They cost every goroutine,
+// timed or not, so they are there only while waits are sampled, and go by themselves where
+// goroutines switch too often.
 #pragma once
 
 #include "loader/kernel/place_group.h"
@@ -26,15 +27,18 @@ class GoSwitches {
     GoSwitches(Programs& programs, EventSink& sink) : programs_(programs), sink_(sink) {}
     ~GoSwitches();
 
-    // A function of the module is about to be timed. `request`: how probes are attached. What fails
-    // is told, and then it is not known how long goroutines are parked.
+    // A function of the module is about to be timed, or its goroutines' exchanges are. `request`:
+    // how probes are attached. What fails is told, and then it is not known how long goroutines are
+    // parked.
     void add(const TargetModule& module, const TargetView& view, const GoPlaces& places,
              AttachmentRequest request);
+    bool knows(FileIdentity file) const;
     // Files in which nothing is timed any more.
     void remove_unless(const std::function<bool(FileIdentity)>& is_timed);
 
     // Waits are sampled, or no longer.
     void set_wanted(bool wanted, const TargetView& view);
+    bool is_wanted() const { return wanted_; }
     // These are as those of LiveProbes.
     void update(const TargetView& view);
     void forget_process(pid_t pid);

@@ -105,7 +105,7 @@ class LiveBackend final : public Backend {
     Result<void> set_sampling(const SamplingSettings& settings) override {
         auto set = sampling_.set(settings);
         if (set)
-            probes_.go_switches().set_wanted(sampling_.watches_waits(), view_.get());
+            probes_.watch_waits(sampling_.watches_waits(), view_.get());
         overhead_.begin(clock_ns());
         return set;
     }

@@ -162,7 +162,11 @@ void LiveProbes::forget_contexts() {
         contexts_.end();
 }
 
+// While there are exchanges those of all Go programs stay.
 void LiveProbes::forget_go_files() {
+    if (!exchanges_.empty())
+        return;
+    without_goroutines_.clear();
     go_switches_.remove_unless([&](FileIdentity file) {
         return std::ranges::any_of(probes_, [&](const auto& probe) {
             return std::ranges::any_of(probe.second.places, [&](const Place& place) {
@@ -278,6 +282,7 @@ void LiveProbes::update(const TargetView& view, uint64_t now_ns) {
                                             report.places.size() == 1 ? "" : "s"));
     }
     go_switches_.update(view);
+    watch_goroutines_of_exchanges(view);
     forget_contexts();
     contexts_.update(view);
     problems_ = std::move(problems);

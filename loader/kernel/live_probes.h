@@ -131,6 +131,8 @@ class LiveProbes {
     bool has_exchanges() const { return !exchanges_.empty(); }
 
     // What is known of goroutines that wait.
+    // Waits are sampled, or no longer: those of goroutines are to be known, too.
+    void watch_waits(bool wanted, const TargetView& view);
     GoSwitches& go_switches() { return go_switches_; }
     const GoSwitches& go_switches() const { return go_switches_; }
 
@@ -247,6 +249,7 @@ class LiveProbes {
     void take_off(Probe& probe, uint64_t now_ns);
     // Where no Go function is timed any more nobody asks for goroutines that wait.
     void forget_go_files();
+    void watch_goroutines_of_exchanges(const TargetView& view);
     // Tells the kernel what is to be in force of the probe's places.
     Result<void> publish(const Probe& probe, Transaction& edit);
     AttachmentRequest request_for(ExitWay exit) const;
@@ -270,6 +273,7 @@ class LiveProbes {
     PointerCalls pointer_calls_;
     ExchangeSpans exchanges_{measured_, features_};
     GoSwitches go_switches_;
+    std::set<FileIdentity> without_goroutines_; // programs that were asked for their switches
     ThreadContexts contexts_;
     std::optional<SplitRequest> split_;
     std::map<ProbeId, Probe> probes_;

@@ -278,6 +278,7 @@ void LiveProbes::fall_back_to_exits(Probe& probe, const TargetView& view, const 
 
 void LiveProbes::withdraw(FileIdentity file, const std::string& why, uint64_t now_ns) {
     go_switches_.withdraw(file);
+    without_goroutines_.erase(file);
     for (auto& [id, probe] : probes_) {
         const size_t gone = std::erase_if(probe.groups, [&](const PlaceGroup& group) {
             return !group.per_process() && group.file() == file;

@@ -4,6 +4,7 @@
 // target changes is done for points, too.
 #include "loader/kernel/live_probes.h"
 
+#include "loader/kernel/go_calls.h"
 #include "loader/kernel/place_kind.h"
 #include "loader/tracepoints/find_tracepoints.h"
 
@@ -220,6 +221,7 @@ Result<void> LiveProbes::attach_span(Probe& span, const TargetView& view, ProbeR
                                           *span.span.exchanges);
             !watched)
             return give_up(watched.error());
+    watch_goroutines_of_exchanges(view);
     std::ranges::stable_partition(report.places, [](const ProbePlace& place) {
         return place.function.starts_with(role_text(SpanPoint::Role::from));
     });
@@ -228,6 +230,31 @@ Result<void> LiveProbes::attach_span(Probe& span, const TargetView& view, ProbeR
         return give_up(shown.error());
     edit.commit();
     return {};
+}
+
+void LiveProbes::watch_waits(bool wanted, const TargetView& view) {
+    go_switches_.set_wanted(wanted, view);
+    watch_goroutines_of_exchanges(view);
+}
+
+// In Go programs exchanges belong to goroutines, and only the runtime says when those wait.
+void LiveProbes::watch_goroutines_of_exchanges(const TargetView& view) {
+    if (exchanges_.empty() || !go_switches_.is_wanted())
+        return;
+    for (const TargetModule& module : view.modules) {
+        if (!module.main_program || without_goroutines_.contains(module.identity()))
+            continue;
+        const auto places = readers_.go_places(module.file);
+        if (!places && readers_.not_yet())
+            continue;
+        const bool known = places && places->runtime;
+        if (known && !go_switches_.knows(module.identity()))
+            go_switches_.add(module, view, *places, request_for(ExitWay::go_switches));
+        if (known && places->runtime->has_switches)
+            enter_go_processes(programs_, *places->runtime, module.pids);
+        else
+            without_goroutines_.insert(module.identity());
+    }
 }
 
 void LiveProbes::remove_points(const Probe& span) {

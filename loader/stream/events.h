@@ -320,7 +320,7 @@ struct AmbiguousCounts {
 struct SpanCounts {
     uint64_t expired = 0;     // given up: open for longer than the limit
     uint64_t stray = 0;       // ends that found nothing to end
-    uint64_t attached_ns = 0; // a thread worked for it, or, in a Go program, a goroutine
+    uint64_t attached_ns = 0; // a thread or, its waits unknown, a goroutine worked for it
     uint64_t queued_ns = 0;
     uint64_t parked_ns = 0;
     // Of `attached_ns` that in which all waits were watched, and these.

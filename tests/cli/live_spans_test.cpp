@@ -45,9 +45,9 @@ TEST_F(LiveSpans, AreCountedSplitListedAndRecorded) {
         EXPECT_EQ(hist["span"]["stray_ends"], 0u);
         EXPECT_LE(hist["max"], account["longest_around_ns"]);
         const json& times = hist["span"]["times"];
-        EXPECT_GT(times["parked"], times["on_thread"]);
+        EXPECT_GT(times["parked"], times["served"]);
         // A thread begins or resumes a span and parks it itself, so all waits are watched.
-        EXPECT_EQ(times["watched"], times["on_thread"]);
+        EXPECT_EQ(times["watched"], times["served"]);
         auger.run({"assert open request == 3"});
         const std::vector<json> open = auger.all("open request");
         ASSERT_EQ(open.size(), 3u);

@@ -30,7 +30,7 @@ struct Found {
     uint64_t all() const { return right + other + none; }
 };
 
-class GoExchanges : public KernelTest, public testing::WithParamInterface<bool> {
+class GoServer : public KernelTest {
   protected:
     void SetUp() override {
         KernelTest::SetUp();
@@ -41,6 +41,23 @@ class GoExchanges : public KernelTest, public testing::WithParamInterface<bool> 
         if (!std::filesystem::exists(program_path("go_exchanges")))
             GTEST_SKIP() << "go is not installed (package golang-go)";
     }
+    static ProbeId watch_exchanges(Session& session) {
+        const ProbeId id{100};
+        SpanDefinition span;
+        span.exchanges = ExchangeDefinition{};
+        span.text = "exchanges";
+        must(session.backend().add_probe({id, "exchange", {}, {}, span}));
+        SplitInfo split;
+        split.active = true;
+        split.probe = id;
+        split.threshold = {Threshold::Kind::fixed, 10'000'000, 0};
+        must(session.backend().set_split(split));
+        return id;
+    }
+};
+
+class GoExchanges : public GoServer, public testing::WithParamInterface<bool> {
+  protected:
     // The place in `work`; its size: none of these.
     static size_t work_of(Session& session, StackId stack) {
         const auto names = session.stack_names(stack);
@@ -56,16 +73,7 @@ TEST_P(GoExchanges, HoldTheSamplesOfTheGoroutinesThatAnswerThem) {
     program.wait_ready();
     Session session;
     session.observe(program.pid());
-    const ProbeId id{100};
-    SpanDefinition span;
-    span.exchanges = ExchangeDefinition{};
-    span.text = "exchanges";
-    must(session.backend().add_probe({id, "exchange", {}, {}, span}));
-    SplitInfo split;
-    split.active = true;
-    split.probe = id;
-    split.threshold = {Threshold::Kind::fixed, 10'000'000, 0};
-    must(session.backend().set_split(split));
+    const ProbeId id = watch_exchanges(session);
     must(session.backend().set_sampling({1999, GetParam()}));
     ASSERT_TRUE(
         session.pump_until([&] { return session.backend().unwind_status().pending.empty(); }));
@@ -111,12 +119,68 @@ TEST_P(GoExchanges, HoldTheSamplesOfTheGoroutinesThatAnswerThem) {
                    found[i].right, found[i].other, found[i].none);
     for (size_t i = 0; i < for_nobody; i++) {
         EXPECT_GE(found[i].all(), 300u) << work[i];
-        // Where the goroutine's memory cannot be read just then, it works for nothing that is known.
+        // Where the goroutine's memory cannot be read just then, it works for nothing that is
+        // known.
         EXPECT_EQ(found[i].other, 0u) << work[i];
         EXPECT_LE(found[i].none * 200, found[i].all()) << work[i];
     }
     EXPECT_GE(found[for_nobody].all(), 100u);
     EXPECT_EQ(found[for_nobody].none, found[for_nobody].all());
+}
+
+// Its requests wait for 20 ms each, asleep or for somebody's answer. Of a wait there are 40 ticks
+// of its goroutine's clock, more or less one, evenly: of 200 the sum is off by 0.1 % (standard
+// deviation).
+TEST_F(GoServer, HasExchangesWhoseParkedTimeAndStacksAreTheirs) {
+    Program program("go_exchanges", {"--parks", "50"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    const ProbeId id = watch_exchanges(session);
+    must(session.backend().set_sampling({1999, true}));
+    ASSERT_TRUE(session.pump_until([&] {
+        must(session.backend().refresh());
+        return session.backend().unwind_status().pending.empty() &&
+               session.model().ledger().goroutines == LedgerEvent::Goroutines::watched;
+    }));
+    program.go();
+    const nlohmann::json truth = program.account();
+    // That a send was the last one is found out later.
+    EXPECT_TRUE(session.pump_until([&] {
+        return session.model().probe_statistics(id).returns == truth["served"].get<double>();
+    }));
+    must(session.backend().set_sampling({}));
+    program.go();
+    session.pump_to_end();
+    session.backend().settle_symbols(std::chrono::seconds(60));
+
+    const CallStatistics exchanges = session.model().probe_statistics(id);
+    const SpanTimes& times = exchanges.span;
+    EXPECT_EQ(exchanges.returns, truth["served"].get<double>());
+    EXPECT_NEAR(times.sum(), exchanges.sum_ns, 1e-9 * exchanges.sum_ns);
+    EXPECT_EQ(times.watched, times.attached);
+    EXPECT_LE(times.blocked + times.runnable, times.attached);
+    const double least = truth["least_ns"].get<double>(), most = truth["most_ns"].get<double>();
+    EXPECT_GE(times.parked, 0.98 * least);
+    // What is left is HTTP's own, which seldom waits for anybody.
+    EXPECT_LE(times.parked, 1.02 * most);
+
+    const Model& model = session.model();
+    const Classifier classify(model);
+    const SampleStore& samples = model.samples();
+    double parked = 0, elsewhere = 0;
+    for (size_t i = 0; i < samples.size(); i++) {
+        const auto names = session.stack_names(samples.stacks()[i]);
+        if (samples.kinds()[i] != SampleKind::blocked ||
+            std::ranges::none_of(names, [](const std::string& name) {
+                return name == "main.waitAsleep" || name == "main.waitForAnswer";
+            }))
+            continue;
+        const bool held = classify.outermost(samples.calls()[i], samples.times()[i]) != no_call;
+        (held ? parked : elsewhere) += static_cast<double>(samples.weights()[i]);
+    }
+    EXPECT_EQ(elsewhere, 0);
+    EXPECT_NEAR(parked, times.parked, 0.02 * times.parked);
 }
 
 INSTANTIATE_TEST_SUITE_P(Clocks, GoExchanges, testing::Bool(),

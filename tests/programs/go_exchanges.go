@@ -2,7 +2,8 @@
 
 // An HTTP server whose goroutines leave their threads in the middle of requests, each kind of
 // request in another way and with a function of its own for its work; others work for no request
-// meanwhile. Its clients are in the same process. It does what the programs of common/truth.h do,
+// meanwhile. With --parks N requests do nothing but wait, and the program knows by its own clock for
+// how long at least (until whoever ended the wait was about to) and at most. Its clients are in the same process. It does what the programs of common/truth.h do,
 // as far as it is needed.
 package main
 
@@ -22,6 +23,7 @@ import (
 )
 
 var served, sink uint64
+var least, most int64 // of the waits, in nanoseconds
 
 func spin(duration time.Duration) {
 	value := uint64(1)
@@ -88,11 +90,35 @@ func background() {
 	}
 }
 
+const nap = 20 * time.Millisecond
+
+//go:noinline
+func waitAsleep() {
+	begin := time.Now()
+	time.Sleep(nap)
+	atomic.AddInt64(&most, int64(time.Since(begin)))
+	atomic.AddInt64(&least, int64(nap))
+}
+
+//go:noinline
+func waitForAnswer() {
+	answer := make(chan time.Time, 1)
+	begin := time.Now()
+	time.AfterFunc(nap, func() { answer <- time.Now() })
+	sent := <-answer
+	atomic.AddInt64(&most, int64(time.Since(begin)))
+	atomic.AddInt64(&least, int64(sent.Sub(begin)))
+}
+
+var parking = map[string]func(){"/asleep": waitAsleep, "/answered": waitForAnswer}
+
 var kinds = map[string]func(){"/at-once": workAtOnce, "/sleeping": workSleeping,
 	"/yielding": workYielding, "/asking": workAsking}
 
+var asked = kinds
+
 func handle(w http.ResponseWriter, r *http.Request) {
-	kinds[r.URL.Path]()
+	asked[r.URL.Path]()
 	atomic.AddUint64(&served, 1)
 	fmt.Fprintln(w, "ok")
 }
@@ -104,9 +130,10 @@ func fail(err error) {
 	}
 }
 
-func client(url string, requests int, all *sync.WaitGroup) {
+// With keepAlive false each request has a connection, and so a goroutine, of its own.
+func client(url string, requests int, keepAlive bool, all *sync.WaitGroup) {
 	defer all.Done()
-	connection := &http.Client{Transport: &http.Transport{}}
+	connection := &http.Client{Transport: &http.Transport{DisableKeepAlives: !keepAlive}}
 	for i := 0; i < requests; i++ {
 		response, err := connection.Get(url)
 		fail(err)
@@ -118,7 +145,11 @@ func client(url string, requests int, all *sync.WaitGroup) {
 
 func main() {
 	requests := flag.Int("calls", 100, "requests of each of eight clients")
+	parks := flag.Int("parks", 0, "requests of each of four clients, that only wait")
 	flag.Parse()
+	if *parks > 0 {
+		asked, *requests = parking, *parks
+	}
 	runtime.GOMAXPROCS(4)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	fail(err)
@@ -132,17 +163,20 @@ func main() {
 	}
 	fmt.Printf("ready %d\n", os.Getpid())
 	waitForWord()
-	go background()
+	if *parks == 0 {
+		go background()
+	}
 	var all sync.WaitGroup
-	for path := range kinds {
+	for path := range asked {
 		for i := 0; i < 2; i++ {
 			all.Add(1)
-			go client("http://"+listener.Addr().String()+path, *requests, &all)
+			go client("http://"+listener.Addr().String()+path, *requests, *parks == 0, &all)
 		}
 	}
 	all.Wait()
 	line, err := json.Marshal(map[string]interface{}{"program": "go_exchanges", "pid": os.Getpid(),
-		"final": true, "ok": true, "served": served})
+		"final": true, "ok": true, "served": served,
+		"least_ns": least, "most_ns": most})
 	fail(err)
 	fmt.Println(string(line))
 	waitForWord()

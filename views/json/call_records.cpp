@@ -58,9 +58,9 @@ void put_slow_call(Line& line, const Model& model, const Classifier& classify,
 }
 
 static Line times_line(const SpanTimes& times) {
-    return {{"on_thread", nanoseconds(times.attached)}, {"watched", nanoseconds(times.watched)},
-            {"blocked", nanoseconds(times.blocked)},    {"runnable", nanoseconds(times.runnable)},
-            {"parked", nanoseconds(times.parked)},      {"queued", nanoseconds(times.queued)}};
+    return {{"served", nanoseconds(times.attached)}, {"watched", nanoseconds(times.watched)},
+            {"blocked", nanoseconds(times.blocked)}, {"runnable", nanoseconds(times.runnable)},
+            {"parked", nanoseconds(times.parked)},   {"queued", nanoseconds(times.queued)}};
 }
 
 // Of goroutines' calls: where the time went of those that were watched, and what was waited for.
