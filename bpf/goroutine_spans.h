@@ -13,7 +13,7 @@
 #include "maps.h"
 
 struct goroutine_work {
-    struct attached_spans spans;
+    struct attached_spans spans; /* first: who has one of these has the other */
     struct goroutine_absence away;
 };
 
@@ -45,9 +45,7 @@ static __always_inline u64 current_worker(void) {
 /* The spans that the goroutine works for; NULL: there are none. */
 static __always_inline struct attached_spans*
 spans_of_goroutine(const struct goroutine_key* worker) {
-    struct goroutine_work* work = worker->g ? bpf_map_lookup_elem(&goroutine_spans, worker) : NULL;
-
-    return work ? &work->spans : NULL;
+    return worker->g ? bpf_map_lookup_elem(&goroutine_spans, worker) : NULL;
 }
 
 /* The spans that the current thread works for, whose open calls these are; NULL: there are none. */

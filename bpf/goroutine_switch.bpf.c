@@ -152,20 +152,19 @@ __noinline u32 note_parked_stack(struct park_sample* place, u64 g, u64 ip, u64 s
 }
 
 // The clock ticked in the wait, which `only` keeps.
-__noinline int sample_goroutine_wait(struct goroutine_state* state, struct goroutine_work* work,
-                                     const struct goroutine_wait* wait, struct stack_place* here) {
-    u32 zero = 0;
-    struct wire_wait_stats* stats = bpf_map_lookup_elem(&wait_stats, &zero);
+static __always_inline void sample_goroutine_wait(struct goroutine_state* state,
+                                                  struct goroutine_work* work,
+                                                  const struct goroutine_wait* wait,
+                                                  struct stack_place* here,
+                                                  struct wire_wait_stats* stats) {
     struct park_sample* place;
     struct wire_sample* sample;
 
-    if (!wait || !stats || !here)
-        return 0;
     place =
         thread_storage(&park_samples, bpf_get_current_task_btf(), BPF_LOCAL_STORAGE_GET_F_CREATE);
     if (!place) {
         count_loss(WIRE_LOSS_WAIT_STORAGE);
-        return 0;
+        return;
     }
     sample = &place->buffer.sample;
     sample->calls = 0;
@@ -183,7 +182,6 @@ __noinline int sample_goroutine_wait(struct goroutine_state* state, struct gorou
               wait->parked_ticks);
     send_part(&place->buffer, stats, WIRE_SAMPLE_RUNNABLE, WIRE_SYSCALL_QUEUED, wait->now,
               wait->queued_ticks);
-    return 0;
 }
 
 // Of a goroutine that is executed again: from when to when it was on no thread.
@@ -270,7 +268,7 @@ __noinline int end_goroutine_wait(struct goroutine_state* state, struct goroutin
         charge_spans_of_worker(work, &wait, sampled);
     if (!sampled)
         return 0;
-    sample_goroutine_wait(state, work, &wait, &here);
+    sample_goroutine_wait(state, work, &wait, &here, stats);
     own_ns = bpf_ktime_get_ns() - now;
     if (state)
         charge(&state->calls, without_interruptions(own_ns));
