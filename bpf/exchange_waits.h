@@ -6,8 +6,19 @@
 
 #include "span_points.h"
 
-// Whether nobody works for it any more, so that what is sent after a while is something else.
+// Whether the goroutine waits for the network: what it is asked next comes from there.
+static __always_inline bool waits_for_network(const struct span* span) {
+    struct goroutine_key worker = {.g = span->g, .tgid = span->open.tgid};
+    const struct goroutine_work* work = bpf_map_lookup_elem(&goroutine_spans, &worker);
+
+    return !work || (is_off_thread(&work->away) && work->away.reason == WIRE_GO_IO_WAIT);
+}
+
+// Whether nobody works for it any more, so that what is sent after a while is something else. What
+// became of the thread says nothing of a goroutine.
 static __always_inline bool is_idle(const struct span* span) {
+    if (span->g && span->go_epoch && span->go_epoch == config.go_epoch)
+        return waits_for_network(span);
     return span->exchange.idle || !span->open.attached_since_ns;
 }
 

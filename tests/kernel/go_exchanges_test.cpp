@@ -41,10 +41,10 @@ class GoServer : public KernelTest {
         if (!std::filesystem::exists(program_path("go_exchanges")))
             GTEST_SKIP() << "go is not installed (package golang-go)";
     }
-    static ProbeId watch_exchanges(Session& session) {
+    static ProbeId watch_exchanges(Session& session, const ExchangeDefinition& exchanges = {}) {
         const ProbeId id{100};
         SpanDefinition span;
-        span.exchanges = ExchangeDefinition{};
+        span.exchanges = exchanges;
         span.text = "exchanges";
         must(session.backend().add_probe({id, "exchange", {}, {}, span}));
         SplitInfo split;
@@ -53,6 +53,14 @@ class GoServer : public KernelTest {
         split.threshold = {Threshold::Kind::fixed, 10'000'000, 0};
         must(session.backend().set_split(split));
         return id;
+    }
+    static void watch_goroutines(Session& session) {
+        must(session.backend().set_sampling({1999, true}));
+        ASSERT_TRUE(session.pump_until([&] {
+            must(session.backend().refresh());
+            return session.backend().unwind_status().pending.empty() &&
+                   session.model().ledger().goroutines == LedgerEvent::Goroutines::watched;
+        }));
     }
 };
 
@@ -137,12 +145,7 @@ TEST_F(GoServer, HasExchangesWhoseParkedTimeAndStacksAreTheirs) {
     Session session;
     session.observe(program.pid());
     const ProbeId id = watch_exchanges(session);
-    must(session.backend().set_sampling({1999, true}));
-    ASSERT_TRUE(session.pump_until([&] {
-        must(session.backend().refresh());
-        return session.backend().unwind_status().pending.empty() &&
-               session.model().ledger().goroutines == LedgerEvent::Goroutines::watched;
-    }));
+    ASSERT_NO_FATAL_FAILURE(watch_goroutines(session));
     program.go();
     const nlohmann::json truth = program.account();
     // That a send was the last one is found out later.
@@ -181,6 +184,26 @@ TEST_F(GoServer, HasExchangesWhoseParkedTimeAndStacksAreTheirs) {
     }
     EXPECT_EQ(elsewhere, 0);
     EXPECT_NEAR(parked, times.parked, 0.02 * times.parked);
+}
+
+// A pause is six times as long as exchanges may be quiet, and its goroutine sleeps in it.
+TEST_F(GoServer, HasOneExchangeOfAnAnswerWithAPause) {
+    Program program("go_exchanges", {"--pauses", "5"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    ExchangeDefinition exchanges;
+    exchanges.quiet_ns = 50'000'000;
+    const ProbeId id = watch_exchanges(session, exchanges);
+    ASSERT_NO_FATAL_FAILURE(watch_goroutines(session));
+    program.go();
+    const nlohmann::json truth = program.account();
+    program.go();
+    session.pump_to_end();
+    const CallStatistics found = session.model().probe_statistics(id);
+    EXPECT_EQ(found.returns, truth["served"].get<double>());
+    EXPECT_EQ(found.entries, found.returns);
+    EXPECT_GE(found.min_ns, 300'000'000u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Clocks, GoExchanges, testing::Bool(),

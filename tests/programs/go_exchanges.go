@@ -3,7 +3,8 @@
 // An HTTP server whose goroutines leave their threads in the middle of requests, each kind of
 // request in another way and with a function of its own for its work; others work for no request
 // meanwhile. With --parks N requests do nothing but wait, and the program knows by its own clock for
-// how long at least (until whoever ended the wait was about to) and at most. Its clients are in the same process. It does what the programs of common/truth.h do,
+// how long at least (until whoever ended the wait was about to) and at most. With --pauses N there is
+// a pause in each answer. Its clients are in the same process. It does what the programs of common/truth.h do,
 // as far as it is needed.
 package main
 
@@ -116,9 +117,20 @@ var kinds = map[string]func(){"/at-once": workAtOnce, "/sleeping": workSleeping,
 	"/yielding": workYielding, "/asking": workAsking}
 
 var asked = kinds
+var pausing = false
+
+func pause(w http.ResponseWriter) {
+	fmt.Fprintln(w, "half")
+	w.(http.Flusher).Flush()
+	time.Sleep(15 * nap)
+}
 
 func handle(w http.ResponseWriter, r *http.Request) {
-	asked[r.URL.Path]()
+	if pausing {
+		pause(w)
+	} else {
+		asked[r.URL.Path]()
+	}
 	atomic.AddUint64(&served, 1)
 	fmt.Fprintln(w, "ok")
 }
@@ -146,9 +158,11 @@ func client(url string, requests int, keepAlive bool, all *sync.WaitGroup) {
 func main() {
 	requests := flag.Int("calls", 100, "requests of each of eight clients")
 	parks := flag.Int("parks", 0, "requests of each of four clients, that only wait")
+	pauses := flag.Int("pauses", 0, "requests of each of four clients, answered with a pause of 300 ms")
 	flag.Parse()
-	if *parks > 0 {
-		asked, *requests = parking, *parks
+	calm := *parks+*pauses > 0
+	if calm {
+		asked, *requests, pausing = parking, *parks+*pauses, *pauses > 0
 	}
 	runtime.GOMAXPROCS(4)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -163,7 +177,7 @@ func main() {
 	}
 	fmt.Printf("ready %d\n", os.Getpid())
 	waitForWord()
-	if *parks == 0 {
+	if !calm {
 		go background()
 	}
 	var all sync.WaitGroup
