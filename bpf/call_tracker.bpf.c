@@ -288,6 +288,13 @@ static long leave_of_process(void* map, struct goroutine_key* key, struct open_c
     return 0;
 }
 
+static long forget_work_of_process(void* map, struct goroutine_key* key,
+                                   struct goroutine_work* work, u32* tgid) {
+    if (key->tgid == *tgid)
+        bpf_map_delete_elem(map, key);
+    return 0;
+}
+
 // The process ends, or runs another program.
 static __always_inline void leave_goroutines(void) {
     u32 tgid = bpf_get_current_pid_tgid() >> 32;
@@ -295,6 +302,7 @@ static __always_inline void leave_goroutines(void) {
     if (!bpf_map_lookup_elem(&go_processes, &tgid))
         return;
     bpf_for_each_map_elem(&goroutine_calls, leave_of_process, &tgid, 0);
+    bpf_for_each_map_elem(&goroutine_spans, forget_work_of_process, &tgid, 0);
     bpf_map_delete_elem(&go_processes, &tgid);
 }
 

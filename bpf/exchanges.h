@@ -123,7 +123,7 @@ static __always_inline void work_on(struct open_calls* calls, struct span* span,
     struct attached_span* attached = &calls->spans.of[place & (WIRE_ATTACHED_SPANS - 1)];
 
     if (place >= WIRE_ATTACHED_SPANS || attached->state != state ||
-        span->open.tid != attached->tid || span->g != current_worker()) {
+        span->open.tid != attached->tid || !is_with_worker(span, state)) {
         attach_span(calls, span, state, now);
         return;
     }
@@ -149,7 +149,7 @@ __noinline int go_on_with_exchange(struct open_calls* calls, u32 index, u64 cook
     place = find_attached(calls, name_of_spec(key.spec, key.generation));
     if (place >= WIRE_ATTACHED_SPANS ||
         calls->spans.of[place & (WIRE_ATTACHED_SPANS - 1)].state != state ||
-        span->g != current_worker())
+        !is_with_worker(span, state))
         attach_span(calls, span, state, now);
     return 0;
 }

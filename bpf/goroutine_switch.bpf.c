@@ -76,21 +76,22 @@ __noinline int note_parked_calls(struct open_calls* calls, struct sample_buffer*
     return 0;
 }
 
-// Where the goroutine goes on, and how far that is from its stack's end.
-static __always_inline void find_parked_place(struct goroutine_wait* wait,
+// Where the goroutine goes on, and how far that is from its stack's end; false: it is not known.
+static __always_inline bool find_parked_place(struct goroutine_wait* wait,
                                               struct stack_place* here) {
     u32 tgid = bpf_get_current_pid_tgid() >> 32;
     const struct wire_go_runtime* runtime = bpf_map_lookup_elem(&go_processes, &tgid);
     u64 words[2] = {}; // of its stack: low and high end; then stack and instruction pointer
 
     if (!runtime)
-        return;
+        return false;
     bpf_probe_read_user(words, sizeof(words), (void*)wait->g);
     here->sp = -words[1];
     bpf_probe_read_user(words, sizeof(words), (void*)(wait->g + runtime->g_saved_sp));
     here->sp += words[0];
     wait->sp = words[0];
     wait->ip = words[1];
+    return true;
 }
 
 // Whether `only` keeps a wait that ends now. `state` and `work` of the goroutine, as far as it has
@@ -172,6 +173,9 @@ static __always_inline void sample_goroutine_wait(struct goroutine_state* state,
         list_attached_spans(&work->spans, &place->buffer, false);
     if (state)
         note_parked_calls(&state->calls, &place->buffer, here);
+    // What it worked for is over, and it waits for what comes next.
+    if (!*(volatile u16*)&sample->calls)
+        return;
     sample->user_frames = note_parked_stack(place, wait->g, wait->ip, wait->sp);
     sample->kernel_frames = 0;
     sample->with_waker = 0;
@@ -258,8 +262,7 @@ __noinline int end_goroutine_wait(struct goroutine_state* state, struct goroutin
         return 0;
     of_work = end_absence_of_worker(work, &wait);
     end_absence_of_caller(state, &wait);
-    if (wait.parked_ticks || wait.queued_ticks) {
-        find_parked_place(&wait, &here);
+    if ((wait.parked_ticks || wait.queued_ticks) && find_parked_place(&wait, &here)) {
         sampled = is_goroutine_wait_kept(state, work, &here, now);
         if (!sampled)
             __sync_fetch_and_add(&stats->gated, 1);

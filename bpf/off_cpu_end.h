@@ -261,6 +261,7 @@ static __always_inline void end_unseen_wait(struct task_struct* task, struct wai
     // The goroutines that it went with may be on other threads by now.
     wait->worked_for.g = 0;
     wait->on_stack.g = 0;
+    wait->worker.g = 0;
     note_hidden_waker(wait);
     end_wait(task, wait, at - runnable_until(task, &wait->away, at), at);
 }

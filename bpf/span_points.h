@@ -73,8 +73,8 @@ static __always_inline void count_stray(u32 spec) {
         __sync_fetch_and_add(&counts->stray, 1);
 }
 
-// What the goroutine did that worked for calls->ending, a span, until `now`; false: it is not
-// known, or none did.
+// What the goroutine did that worked for calls->ending, a span; false: it is not `known`, or none
+// did.
 static __always_inline bool note_goroutine_times(struct open_calls* calls, const struct span* span,
                                                  const struct goroutine_times* times, bool known) {
     known = known && span->g && span->go_epoch && span->go_epoch == config.go_epoch;

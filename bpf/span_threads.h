@@ -141,16 +141,16 @@ static __always_inline struct attached_spans* spans_of_worker(const struct gorou
     return &work->spans;
 }
 
-// Its goroutine's waits are all known when they are from the first one's beginning on, and no other
-// one took over.
-static __always_inline void note_go_epoch(struct span* span, u64 before,
-                                          const struct goroutine_key* worker) {
+// All waits of its goroutine are known when one took it up at once, and has worked for it ever
+// since. `went_on`: it is the one that has.
+static __always_inline void note_go_epoch(struct span* span, const struct goroutine_key* worker,
+                                          bool went_on) {
     u32 tgid = worker->tgid;
     const struct wire_go_runtime* runtime = bpf_map_lookup_elem(&go_processes, &tgid);
 
-    if (!(span->open.flags & WIRE_SPAN_UNWATCHED))
+    if (!(span->open.flags & WIRE_SPAN_UNWATCHED) && !span->open.attached_ns)
         span->go_epoch = runtime && runtime->has_switches ? config.go_epoch : 0;
-    else if (before != worker->g)
+    else if (!went_on)
         span->go_epoch = 0;
 }
 
@@ -172,6 +172,7 @@ __noinline int attach_to_worker(struct span* span, u64 state) {
         return 0;
     name = name_of_spec(span->open.key.spec, span->open.key.generation);
     attached = &spans->of[find_place_of_worker(spans, name) & (WIRE_ATTACHED_SPANS - 1)];
+    note_go_epoch(span, &worker, before == worker.g && attached->state == state);
     attached->state = 0;
     barrier();
     attached->key = span->open.key;
@@ -179,10 +180,28 @@ __noinline int attach_to_worker(struct span* span, u64 state) {
     barrier();
     attached->state = state;
     span->g = worker.g;
-    note_go_epoch(span, before, &worker);
     span->open.flags |= WIRE_SPAN_UNWATCHED;
     goroutines_work_for_spans = 1;
     return 0;
+}
+
+// Whether the span is still the one of its name that the goroutine works for which runs now; also 1
+// where no goroutine does, nor did.
+__noinline int is_with_worker(const struct span* span, u64 state) {
+    struct goroutine_key worker;
+    struct attached_spans* spans;
+    u32 place;
+
+    if (!span)
+        return 0;
+    if (!find_worker(&worker) || !worker.g)
+        return !span->g;
+    spans = span->g == worker.g ? spans_of_goroutine(&worker) : NULL;
+    if (!spans)
+        return 0;
+    place =
+        find_place_of_worker(spans, name_of_spec(span->open.key.spec, span->open.key.generation));
+    return spans->of[place & (WIRE_ATTACHED_SPANS - 1)].state == state;
 }
 
 // The thread works for the span from now on.

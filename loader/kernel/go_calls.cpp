@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/kernel/go_calls.h"
 
+#include "loader/process/proc_info.h"
+
 #include <bpf/bpf.h>
 
 #include <cerrno>
-#include <csignal>
 #include <vector>
 
 namespace auger {
@@ -34,9 +35,9 @@ void enter_go_processes(const Programs& programs, const wire_go_runtime& runtime
     const int map = programs.map_fd(MapKind::go_processes);
     for (const pid_t pid : pids) {
         const auto key = static_cast<uint32_t>(pid);
-        // One that is full, or has it already, stays as it is.
-        const bool entered = bpf_map_update_elem(map, &key, &runtime, BPF_NOEXIST) == 0;
-        if (entered && ::kill(pid, 0) != 0 && errno == ESRCH)
+        // A full map leaves one out, of which nothing is known then.
+        const bool entered = bpf_map_update_elem(map, &key, &runtime, BPF_ANY) == 0;
+        if (entered && has_ended(pid))
             bpf_map_delete_elem(map, &key);
     }
 }

@@ -30,21 +30,29 @@ bool GoSwitches::is_on() const {
     return programs_.config().go_epoch != 0;
 }
 
+std::optional<PlaceGroup> GoSwitches::places_in(const TargetModule& module, const TargetView& view,
+                                                const GoPlaces& places, AttachmentRequest request) {
+    if (places.switches.empty()) {
+        sink_.on_notice(clock_ns(),
+                        fmt::format("{}: how long goroutines are parked is not known: where "
+                                    "this version of the Go runtime does it is not understood",
+                                    module.path));
+        return std::nullopt;
+    }
+    request.exit = ExitWay::go_switches;
+    request.subject = fmt::format("switches of goroutines in {}", module.path);
+    for (const GoSwitchPlace& place : places.switches)
+        request.entries.add(place.offset, place.what);
+    return PlaceGroup(module, view, std::move(request));
+}
+
 void GoSwitches::add(const TargetModule& module, const TargetView& view, const GoPlaces& places,
                      AttachmentRequest request) {
     if (!knows(module.identity())) {
-        if (places.switches.empty()) {
-            sink_.on_notice(clock_ns(),
-                            fmt::format("{}: how long goroutines are parked is not known: where "
-                                        "this version of the Go runtime does it is not understood",
-                                        module.path));
+        auto file = places_in(module, view, places, std::move(request));
+        if (!file)
             return;
-        }
-        request.exit = ExitWay::go_switches;
-        request.subject = fmt::format("switches of goroutines in {}", module.path);
-        for (const GoSwitchPlace& place : places.switches)
-            request.entries.add(place.offset, place.what);
-        files_.emplace_back(module, view, std::move(request));
+        files_.push_back(*std::move(file));
     }
     if (!wanted_)
         return;
@@ -53,6 +61,25 @@ void GoSwitches::add(const TargetModule& module, const TargetView& view, const G
         begin(view);
     else if (auto attached = attach_all(view); !attached)
         give_up(attached.error());
+}
+
+bool GoSwitches::add_program(const TargetModule& module, const TargetView& view,
+                             const GoPlaces& places, AttachmentRequest request) {
+    if (knows(module.identity()))
+        return true;
+    auto file = places_in(module, view, places, std::move(request));
+    if (!file)
+        return false;
+    if (auto attached = file->attach(programs_, view); !attached) {
+        sink_.on_notice(clock_ns(),
+                        fmt::format("{}: how long goroutines are parked is not known: {}",
+                                    module.path, attached.error().message()));
+        return false;
+    }
+    files_.push_back(*std::move(file));
+    if (!is_on())
+        begin(view);
+    return true;
 }
 
 bool GoSwitches::knows(FileIdentity file) const {

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 namespace auger {
@@ -27,18 +28,21 @@ class GoSwitches {
     GoSwitches(Programs& programs, EventSink& sink) : programs_(programs), sink_(sink) {}
     ~GoSwitches();
 
-    // A function of the module is about to be timed, or its goroutines' exchanges are. `request`:
-    // how probes are attached. What fails is told, and then it is not known how long goroutines are
-    // parked.
+    // A function of the module is about to be timed. `request`: how probes are attached. What fails
+    // is told, and then it is not known how long goroutines are parked.
     void add(const TargetModule& module, const TargetView& view, const GoPlaces& places,
              AttachmentRequest request);
-    bool knows(FileIdentity file) const;
+    // A program that may answer exchanges, which are wanted: likewise, but one that cannot be
+    // probed, which is told, is left out. Whether it is there.
+    bool add_program(const TargetModule& module, const TargetView& view, const GoPlaces& places,
+                     AttachmentRequest request);
     // Files in which nothing is timed any more.
     void remove_unless(const std::function<bool(FileIdentity)>& is_timed);
 
     // Waits are sampled, or no longer.
     void set_wanted(bool wanted, const TargetView& view);
-    bool is_wanted() const { return wanted_; }
+    // ... and do not switch too often.
+    bool is_wanted() const { return wanted_ && !too_often_; }
     // These are as those of LiveProbes.
     void update(const TargetView& view);
     void forget_process(pid_t pid);
@@ -53,6 +57,10 @@ class GoSwitches {
 
   private:
     bool is_on() const;
+    bool knows(FileIdentity file) const;
+    // Nothing: it is not understood, which is told.
+    std::optional<PlaceGroup> places_in(const TargetModule& module, const TargetView& view,
+                                        const GoPlaces& places, AttachmentRequest request);
     void begin(const TargetView& view);
     void end();
     void begin_anew();

@@ -130,9 +130,9 @@ class LiveProbes {
     bool has_spans() const;
     bool has_exchanges() const { return !exchanges_.empty(); }
 
-    // What is known of goroutines that wait.
     // Waits are sampled, or no longer: those of goroutines are to be known, too.
     void watch_waits(bool wanted, const TargetView& view);
+    // What is known of goroutines that wait.
     GoSwitches& go_switches() { return go_switches_; }
     const GoSwitches& go_switches() const { return go_switches_; }
 
@@ -273,7 +273,7 @@ class LiveProbes {
     PointerCalls pointer_calls_;
     ExchangeSpans exchanges_{measured_, features_};
     GoSwitches go_switches_;
-    std::set<FileIdentity> without_goroutines_; // programs that were asked for their switches
+    std::set<FileIdentity> without_goroutines_; // programs that are known to be none of Go's
     ThreadContexts contexts_;
     std::optional<SplitRequest> split_;
     std::map<ProbeId, Probe> probes_;

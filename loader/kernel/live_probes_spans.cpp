@@ -237,24 +237,29 @@ void LiveProbes::watch_waits(bool wanted, const TargetView& view) {
     watch_goroutines_of_exchanges(view);
 }
 
-// In Go programs exchanges belong to goroutines, and only the runtime says when those wait.
+// In Go programs exchanges belong to goroutines, and only the runtime says when those wait. Of a
+// whole machine most programs answer none, and would pay for it all the same.
 void LiveProbes::watch_goroutines_of_exchanges(const TargetView& view) {
-    if (exchanges_.empty() || !go_switches_.is_wanted())
+    if (exchanges_.empty() || !go_switches_.is_wanted() || view.everything)
         return;
+    std::set<FileIdentity> without;
     for (const TargetModule& module : view.modules) {
-        if (!module.main_program || without_goroutines_.contains(module.identity()))
+        if (!module.main_program)
             continue;
+        if (without_goroutines_.contains(module.identity())) {
+            without.insert(module.identity());
+            continue;
+        }
         const auto places = readers_.go_places(module.file);
         if (!places && readers_.not_yet())
             continue;
-        const bool known = places && places->runtime;
-        if (known && !go_switches_.knows(module.identity()))
-            go_switches_.add(module, view, *places, request_for(ExitWay::go_switches));
-        if (known && places->runtime->has_switches)
+        if (places && places->runtime &&
+            go_switches_.add_program(module, view, *places, request_for(ExitWay::go_switches)))
             enter_go_processes(programs_, *places->runtime, module.pids);
         else
-            without_goroutines_.insert(module.identity());
+            without.insert(module.identity());
     }
+    without_goroutines_ = std::move(without);
 }
 
 void LiveProbes::remove_points(const Probe& span) {

@@ -3,8 +3,8 @@
 // An HTTP server whose goroutines leave their threads in the middle of requests, each kind of
 // request in another way and with a function of its own for its work; others work for no request
 // meanwhile. With --parks N requests do nothing but wait, and the program knows by its own clock for
-// how long at least (until whoever ended the wait was about to) and at most. With --pauses N there is
-// a pause in each answer. Its clients are in the same process. It does what the programs of common/truth.h do,
+// how long at least (until somebody was going to end the wait) and at most. With --pauses N there is a
+// pause in each answer. Its clients are in the same process. It does what the programs of common/truth.h do,
 // as far as it is needed.
 package main
 
@@ -91,7 +91,7 @@ func background() {
 	}
 }
 
-const nap = 20 * time.Millisecond
+const nap, longNap = 20 * time.Millisecond, 30 * time.Millisecond
 
 //go:noinline
 func waitAsleep() {
@@ -105,7 +105,7 @@ func waitAsleep() {
 func waitForAnswer() {
 	answer := make(chan time.Time, 1)
 	begin := time.Now()
-	time.AfterFunc(nap, func() { answer <- time.Now() })
+	time.AfterFunc(longNap, func() { answer <- time.Now() })
 	sent := <-answer
 	atomic.AddInt64(&most, int64(time.Since(begin)))
 	atomic.AddInt64(&least, int64(sent.Sub(begin)))
@@ -122,7 +122,7 @@ var pausing = false
 func pause(w http.ResponseWriter) {
 	fmt.Fprintln(w, "half")
 	w.(http.Flusher).Flush()
-	time.Sleep(15 * nap)
+	time.Sleep(10 * longNap)
 }
 
 func handle(w http.ResponseWriter, r *http.Request) {
