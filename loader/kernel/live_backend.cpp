@@ -103,6 +103,7 @@ class LiveBackend final : public Backend {
         return explained_.set(wanted, clock_ns());
     }
     Result<void> set_sampling(const SamplingSettings& settings) override {
+        const auto asking = wait_for_code();
         auto set = sampling_.set(settings);
         if (set)
             probes_.watch_waits(sampling_.watches_waits(), view_.get());

@@ -21,8 +21,6 @@ struct Server {
     std::string name, program;
     std::vector<std::string> arguments;
     std::string cause; // as flames have it
-    // What serves a request is one thread from its beginning to its end, as exchanges have it.
-    bool stays_on_thread = true;
 };
 
 std::ostream& operator<<(std::ostream& out, const Server& server) {
@@ -87,15 +85,10 @@ TEST_P(LiveServers, FlamesOfSlowExchangesNameTheCause) {
     EXPECT_GE(slow.size(), size_t{planted});
     EXPECT_TRUE(
         std::ranges::all_of(slow, [](const json& call) { return call["duration"] > 50'000'000u; }));
-    // Half of it, since a stack may be cut, and a goroutine may go to another thread; else none of
-    // it is anywhere else.
+    // Half of it, since a stack may be cut; none of it is anywhere else.
     EXPECT_GT(ns_in(auger.ask("flame slow"), server.cause), planted * planted_ns / 2);
-    for (const char* other : {"flame fast", "flame outside"}) {
-        const double there = ns_in(auger.ask(other), server.cause);
-        if (server.stays_on_thread) {
-            EXPECT_EQ(there, 0) << other;
-        }
-    }
+    for (const char* other : {"flame fast", "flame outside"})
+        EXPECT_EQ(ns_in(auger.ask(other), server.cause), 0) << other;
     program.go();
     EXPECT_EQ(program.wait_exit(), 0);
 }
@@ -107,7 +100,8 @@ INSTANTIATE_TEST_SUITE_P(
         Server{"Java", javas().front(), {folder + "JavaServer.java"}, "JavaServer.reconcile"},
         Server{"Node", "/usr/bin/node", {folder + "slow_requests.js"}, "reconcile"},
         Server{"Python", "/usr/bin/python3", {folder + "slow_requests.py"}, "reconcile"},
-        Server{"Go", program_path("slow_requests"), {}, "main.reconcile", false}),
+        Server{"Go", program_path("slow_requests"), {}, "main.reconcile"},
+        Server{"GoThatWaits", program_path("slow_requests"), {"--wait"}, "main.reconcile"}),
     [](const auto& info) { return info.param.name; });
 
 } // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 // A web server with a slow request now and then, in Go: tests/programs/slow_requests.py says what
-// it does.
+// it does. With --wait the slow ones wait for another goroutine's answer instead of computing.
 package main
 
 import (
@@ -17,6 +17,7 @@ import (
 )
 
 var served, planted, sink uint64
+var waits = len(os.Args) > 1 && os.Args[1] == "--wait"
 
 func spin(duration time.Duration) {
 	value := uint64(1)
@@ -33,8 +34,13 @@ func look() {
 
 //go:noinline
 func reconcile() {
+	const slow = 60 * time.Millisecond
 	atomic.AddUint64(&planted, 1)
-	spin(60 * time.Millisecond)
+	if waits {
+		<-time.After(slow)
+	} else {
+		spin(slow)
+	}
 }
 
 func handle(w http.ResponseWriter, r *http.Request) {
