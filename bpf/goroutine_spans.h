@@ -12,12 +12,16 @@
 #include "goroutine.h"
 #include "maps.h"
 
+/* A goroutine helps the one that made it with the spans that that works for, as long as it does:
+ * what it does is sampled in them, but is none of their time, which passes only once. */
 struct goroutine_work {
     struct attached_spans spans; /* first: who has one of these has the other */
     struct goroutine_absence away;
+    u32 only_helps; /* 1: none of the spans is its own */
+    u32 padding;
 };
 
-/* Written by the tracker, and `away` by the program at the runtime's switches; read by the
+/* Written by the tracker and by the program at the runtime's switches; read by the
  * samplers, gates and lines. LRU: those of goroutines that are gone give way to new ones. */
 struct goroutine_spans_map {
     __uint(type, BPF_MAP_TYPE_LRU_HASH);

@@ -244,7 +244,7 @@ __noinline int charge_spans_of_worker(struct goroutine_work* work,
         return 0;
     parked.blocked_ns = wait->parked_ns;
     parked.syscall = WIRE_SYSCALL_PARKED + (int)(wait->reason & (WIRE_GO_REASONS - 1));
-    return charge_parked_spans(&work->spans, &parked, wait->queued_ns, sampled);
+    return charge_parked_spans(&work->spans, &parked, wait->queued_ns, sampled, wait->g);
 }
 
 // The goroutine is executed again.
@@ -287,6 +287,42 @@ static __always_inline u32 reason_of(u32 tgid, u32 number) {
                : WIRE_GO_OTHER;
 }
 
+// One is made, on the scheduler's stack, for the goroutine that the thread works for. Its
+// descriptor may have been another's before.
+__noinline int start_goroutine(u64 saved_sp) {
+    // All zero: a new value for the map.
+    static const struct goroutine_work none;
+    struct goroutine_key maker, made;
+    const struct wire_go_runtime* runtime;
+    const struct attached_spans* spans;
+    struct goroutine_work* work;
+    u32 tgid;
+
+    if (!find_worker(&maker))
+        return 0;
+    tgid = maker.tgid;
+    runtime = bpf_map_lookup_elem(&go_processes, &tgid);
+    if (!runtime)
+        return 0;
+    made = maker;
+    made.g = saved_sp - runtime->g_saved_sp;
+    spans = spans_of_goroutine(&maker);
+    if (!spans) {
+        bpf_map_delete_elem(&goroutine_spans, &made);
+        return 0;
+    }
+    bpf_map_update_elem(&goroutine_spans, &made, &none, BPF_ANY);
+    work = bpf_map_lookup_elem(&goroutine_spans, &made);
+    if (!work) {
+        count_loss(WIRE_LOSS_STORAGE);
+        return 0;
+    }
+    work->away.clock_ns = bpf_get_prandom_u32();
+    work->only_helps = 1;
+    work->spans = *spans;
+    return 0;
+}
+
 // It leaves its thread, or is ready to come back to one.
 static __always_inline void note_switch(struct goroutine_absence* away, u64 what, u32 reason,
                                         u64 now) {
@@ -319,6 +355,11 @@ int goroutine_switch(struct pt_regs* ctx) {
         __sync_fetch_and_add(hits, 1);
     if (!config.go_epoch)
         return 0;
+    if (what == WIRE_GO_START) {
+        if (*(volatile u32*)&goroutines_work_for_spans)
+            start_goroutine(go_argument(ctx));
+        return 0;
+    }
     key.g = go_argument(ctx);
     barrier(); // the verifier wants no address that is one register's or the other's
     if (what == WIRE_GO_PARK)
@@ -326,6 +367,9 @@ int goroutine_switch(struct pt_regs* ctx) {
     state = bpf_map_lookup_elem(&goroutine_calls, &key);
     if (*(volatile u32*)&goroutines_work_for_spans)
         work = bpf_map_lookup_elem(&goroutine_spans, &key);
+    // Whoever it helps waits for it, too.
+    if (work && work->only_helps)
+        work = NULL;
     if (!state && !work)
         return 0;
     now = bpf_ktime_get_ns();

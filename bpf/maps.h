@@ -75,8 +75,8 @@ struct open_call {
 struct attached_span {
     struct wire_span_key key;
     u64 state; /* the span's; 0: there is none here */
-    u64 g;     /* whose list it stands in: a goroutine's (goroutine_spans.h) ... */
-    u32 tid;   /* ... or, where that is 0, a thread's */
+    u64 g;     /* the goroutine that works for it (goroutine_spans.h) ... */
+    u32 tid;   /* ... or, where that is 0, the thread */
     u32 padding;
     u64 since_ns;
     u64 blocked_ns;

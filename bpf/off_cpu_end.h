@@ -65,25 +65,23 @@ __noinline int charge_calls(struct open_calls* calls, struct wait* wait, u32 in_
 
 // Whether the goroutine that works for the spans had left the thread before that waited.
 static __always_inline bool has_worker_left(const struct wait* wait) {
-    const struct goroutine_work* work = NULL;
+    const struct goroutine_work* work = bpf_map_lookup_elem(&goroutine_spans, &wait->worker);
 
-    if (wait->worker.tgid && wait->worker.g)
-        work = bpf_map_lookup_elem(&goroutine_spans, &wait->worker);
     return work && is_off_thread(&work->away);
 }
 
 static __always_inline void charge_spans(struct attached_spans* spans, const struct wait* wait,
                                          u64 blocked_ns, u64 runnable_ns, bool sampled) {
     struct wire_wait whole = {
+        .blocked_ns = blocked_ns,
         .argument = wait->argument,
         .syscall = wait->buffer.sample.syscall,
     };
+    u64 g = wait->worker.tgid ? wait->worker.g : 0;
 
-    if (has_worker_left(wait))
-        runnable_ns = 0;
-    else
-        whole.blocked_ns = blocked_ns;
-    charge_attached_spans(spans, &whole, runnable_ns, sampled);
+    if (g && has_worker_left(wait))
+        g = 0;
+    charge_attached_spans(spans, &whole, runnable_ns, sampled, g);
 }
 
 // While a thread waits with a goroutine, nobody else runs that.

@@ -179,6 +179,7 @@ __noinline int attach_to_worker(struct span* span, u64 state) {
     attached->g = worker.g;
     barrier();
     attached->state = state;
+    ((struct goroutine_work*)spans)->only_helps = 0;
     span->g = worker.g;
     span->open.flags |= WIRE_SPAN_UNWATCHED;
     goroutines_work_for_spans = 1;

@@ -43,13 +43,14 @@ static __always_inline void note_wait(struct span* span, const struct wire_wait*
 }
 
 __noinline int charge_attached_span(const struct attached_span* attached,
-                                    const struct wire_wait* wait, u64 runnable_ns, bool sampled) {
+                                    const struct wire_wait* wait, u64 runnable_ns, bool sampled,
+                                    u64 g) {
     struct span* span = attached ? attached_span(attached) : NULL;
 
     if (!span || !wait)
         return 0;
     note_wait(span, wait, sampled);
-    if (attached->g) {
+    if (g && attached->g == g) {
         span->of_goroutine.blocked_ns += wait->blocked_ns;
         span->of_goroutine.runnable_ns += runnable_ns;
     }
@@ -57,32 +58,35 @@ __noinline int charge_attached_span(const struct attached_span* attached,
 }
 
 __noinline int charge_attached_spans(struct attached_spans* spans, const struct wire_wait* wait,
-                                     u64 runnable_ns, bool sampled) {
+                                     u64 runnable_ns, bool sampled, u64 g) {
     if (!spans || !wait)
         return 0;
     for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++)
-        charge_attached_span(&spans->of[i], wait, runnable_ns, sampled);
+        charge_attached_span(&spans->of[i], wait, runnable_ns, sampled, g);
     return 0;
 }
 
 __noinline int charge_parked_span(const struct attached_span* attached,
-                                  const struct wire_wait* wait, u64 queued_ns, bool sampled) {
+                                  const struct wire_wait* wait, u64 queued_ns, bool sampled,
+                                  u64 g) {
     struct span* span = attached ? attached_span(attached) : NULL;
 
     if (!span || !wait)
         return 0;
     note_wait(span, wait, sampled);
-    span->of_goroutine.parked_ns += wait->blocked_ns;
-    span->of_goroutine.queued_ns += queued_ns;
+    if (attached->g == g) {
+        span->of_goroutine.parked_ns += wait->blocked_ns;
+        span->of_goroutine.queued_ns += queued_ns;
+    }
     return 0;
 }
 
 __noinline int charge_parked_spans(struct attached_spans* spans, const struct wire_wait* wait,
-                                   u64 queued_ns, bool sampled) {
+                                   u64 queued_ns, bool sampled, u64 g) {
     if (!spans || !wait)
         return 0;
     for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++)
-        charge_parked_span(&spans->of[i], wait, queued_ns, sampled);
+        charge_parked_span(&spans->of[i], wait, queued_ns, sampled, g);
     return 0;
 }
 

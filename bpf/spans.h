@@ -44,13 +44,13 @@ static __always_inline struct span* attached_span(const struct attached_span* at
 int list_attached_spans(struct attached_spans* spans, struct sample_buffer* buffer, bool count);
 
 /* Of a thread that comes back from a wait, in which it was runnable for so long: as charge_calls().
- */
+ * `g`: the goroutine that waited with it; 0: none did, or not all the time. */
 int charge_attached_spans(struct attached_spans* spans, const struct wire_wait* wait,
-                          u64 runnable_ns, bool sampled);
+                          u64 runnable_ns, bool sampled, u64 g);
 
 /* The same of a goroutine that is executed again: `wait` is what it was parked for. */
 int charge_parked_spans(struct attached_spans* spans, const struct wire_wait* wait, u64 queued_ns,
-                        bool sampled);
+                        bool sampled, u64 g);
 
 /* A line is executed: marks that hold for them. */
 int mark_attached_spans(struct attached_spans* spans, u32 marks);

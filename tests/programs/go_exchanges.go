@@ -69,6 +69,25 @@ func workAsking() {
 	}
 }
 
+// By another goroutine, which it starts for it.
+//
+//go:noinline
+func workSpawned() {
+	for i := 0; i < pieces; i++ {
+		spin(piece)
+		runtime.Gosched()
+	}
+}
+
+func spawn() {
+	done := make(chan bool)
+	go func() {
+		workSpawned()
+		done <- true
+	}()
+	<-done
+}
+
 var questions = make(chan chan bool)
 
 // Nobody's: who answers all, and what comes from time to time.
@@ -114,7 +133,7 @@ func waitForAnswer() {
 var parking = map[string]func(){"/asleep": waitAsleep, "/answered": waitForAnswer}
 
 var kinds = map[string]func(){"/at-once": workAtOnce, "/sleeping": workSleeping,
-	"/yielding": workYielding, "/asking": workAsking}
+	"/yielding": workYielding, "/asking": workAsking, "/spawning": spawn}
 
 var asked = kinds
 var pausing = false
@@ -156,7 +175,7 @@ func client(url string, requests int, keepAlive bool, all *sync.WaitGroup) {
 }
 
 func main() {
-	requests := flag.Int("calls", 100, "requests of each of eight clients")
+	requests := flag.Int("calls", 100, "requests of each of ten clients")
 	parks := flag.Int("parks", 0, "requests of each of four clients, that only wait")
 	pauses := flag.Int("pauses", 0, "requests of each of four clients, answered with a pause of 300 ms")
 	flag.Parse()

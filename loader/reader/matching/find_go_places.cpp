@@ -45,21 +45,31 @@ constexpr std::array switch_functions = {
     SwitchFunction{"runtime.goyield_m", WIRE_GO_YIELD, false},    // may be left out by the linker
     SwitchFunction{"runtime.exitsyscall0", WIRE_GO_YIELD, false}, // not in all versions
 };
+// Where it is not understood, others' switches are all the same.
+constexpr SwitchFunction start_function{"runtime.gostartcallfn", WIRE_GO_START, false};
 
-// All of them or none: with one missing the others would tell a half.
+// Nothing: the function is not there, or not understood.
+std::optional<GoSwitchPlace> find_go_switch(const ElfFile& file, const SwitchFunction& searched) {
+    const GoTable* table = file.go_table();
+    const GoFunction* function = table ? table->named(searched.name) : nullptr;
+    const auto offset = function && has_register_arguments(file, *function)
+                            ? argument_place(file, *function)
+                            : std::nullopt;
+    return offset ? std::optional(GoSwitchPlace{searched.what, *offset}) : std::nullopt;
+}
+
+// All of the switches or none: with one missing the others would tell a half.
 std::vector<GoSwitchPlace> find_go_switches(const ElfFile& file) {
     std::vector<GoSwitchPlace> places;
     const GoTable* table = file.go_table();
     for (const SwitchFunction& searched : switch_functions) {
-        const GoFunction* function = table ? table->named(searched.name) : nullptr;
-        const auto offset = function && has_register_arguments(file, *function)
-                                ? argument_place(file, *function)
-                                : std::nullopt;
-        if (offset)
-            places.push_back({searched.what, *offset});
-        else if (function || searched.needed)
+        if (const auto place = find_go_switch(file, searched))
+            places.push_back(*place);
+        else if (searched.needed || (table && table->named(searched.name)))
             return {};
     }
+    if (const auto place = find_go_switch(file, start_function))
+        places.push_back(*place);
     return places;
 }
 
