@@ -48,7 +48,7 @@ struct connection {
     u64 visible_ns; /* when what was sent last was there for the peer; 0: nothing since a receive */
     u32 early;      /* 1: something has come that is not received, and was not judged to come upon
                        what had been sent */
-    u32 padding;
+    u32 received;   /* how much, the last time */
 };
 
 /* Made and written by the tracker alone; gone with the socket. */

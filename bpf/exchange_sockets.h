@@ -81,7 +81,9 @@ static __always_inline void receive(struct sock* sk, u32 received) {
     connection = use.connection;
     if (!use.tcp)
         judge_what_came(connection);
-    begins = connection->phase != PHASE_RECEIVED;
+    // Or another thread is in the send yet upon which this has come.
+    begins = connection->phase != PHASE_RECEIVED ||
+             (use.tcp && connection->turn && !(connection->facts & JOINED_LATE));
     if (begins && is_rest_of_request(connection, received)) {
         // What has come behind it has come upon what was sent.
         if (use.tcp ? use.tcp->copied_seq == use.tcp->rcv_nxt : !sk->sk_receive_queue.qlen)
@@ -90,6 +92,7 @@ static __always_inline void receive(struct sock* sk, u32 received) {
     }
     if (connection->phase == PHASE_NEW)
         connection->facts |= facts_of_first_bytes(received);
+    connection->received = received;
     keep_tracepoints_out(use.calls);
 #pragma unroll
     for (u32 i = 0; i < WIRE_MAX_EXCHANGES; i++) {
@@ -121,6 +124,9 @@ static __always_inline void send(struct sock* sk, u32 sent) {
     if (!begin_use(sk, 0, &use))
         return;
     connection = use.connection;
+    // What has come upon it was received before it returned, and has ended the exchange.
+    if (use.tcp && connection->phase == PHASE_RECEIVED && connection->written == use.tcp->write_seq)
+        return;
     if (!use.tcp)
         doubt_first_arrival(connection, use.calls);
     if (connection->phase == PHASE_NEW) {

@@ -70,6 +70,24 @@ static __always_inline u32 receiving_fd(void) {
     return receives(regs) ? syscall_argument(regs) : NO_FD;
 }
 
+// The answer is still being sent, and the peer has asked again upon it at `arrived`. What its
+// thread does is not at hand.
+static __always_inline void note_unseen_send(struct span* span, u64 arrived) {
+    struct exchange* exchange = &span->exchange;
+
+    exchange->attached_ns = span->open.attached_ns;
+    if (span->open.attached_since_ns && arrived > span->open.attached_since_ns)
+        exchange->attached_ns += arrived - span->open.attached_since_ns;
+    span->open.flags |= WIRE_SPAN_UNWATCHED;
+    exchange->of_goroutine = span->of_goroutine;
+    exchange->marks = span->call.marks;
+    exchange->longest_wait = span->call.longest_wait;
+    exchange->tid = span->open.tid;
+    exchange->tgid = span->open.tgid;
+    bpf_get_current_comm(exchange->comm, sizeof(exchange->comm));
+    store_release(&exchange->sent_ns, arrived);
+}
+
 // Something is received with which an exchange begins.
 __noinline int begin_exchange(struct open_calls* calls, const struct connection* connection,
                               u32 index, u64 cookie, u64 now) {
@@ -87,6 +105,8 @@ __noinline int begin_exchange(struct open_calls* calls, const struct connection*
     if (!exchanges)
         return 0;
     span = find_span(&key, &state);
+    if (span && connection->phase == PHASE_RECEIVED)
+        note_unseen_send(span, connection->arrived_ns);
     if (span)
         finish_exchange(calls, span, state, EXCHANGE_ANSWERED);
     counters = counters_of(key.spec);
@@ -110,8 +130,26 @@ __noinline int begin_exchange(struct open_calls* calls, const struct connection*
     if (!span)
         return 0;
     span->exchange.fd = receiving_fd();
+    span->exchange.ahead = connection->received == 1;
     if (arrived)
         attach_span(calls, span, state, now);
+    return 0;
+}
+
+// Another goroutine than the one that read ahead takes it up: it was queued until now.
+__noinline int take_up_anew(struct open_calls* calls, struct span* span, u64 now) {
+    static const struct goroutine_times none;
+    struct wire_span* open;
+
+    if (!calls || !span)
+        return 0;
+    open = &span->open;
+    detach_spans_of(calls, name_of_spec(open->key.spec, open->key.generation), now);
+    open->queued_ns = now - open->start_ns;
+    open->attached_ns = open->blocked_ns = open->runnable_ns = open->own_ns = 0;
+    open->attached_since_ns = 0;
+    open->flags &= ~WIRE_SPAN_UNWATCHED;
+    span->of_goroutine = none;
     return 0;
 }
 
@@ -149,8 +187,13 @@ __noinline int go_on_with_exchange(struct open_calls* calls, u32 index, u64 cook
     place = find_attached(calls, name_of_spec(key.spec, key.generation));
     if (place >= WIRE_ATTACHED_SPANS ||
         calls->spans.of[place & (WIRE_ATTACHED_SPANS - 1)].state != state ||
-        !is_with_worker(span, state))
+        !is_with_worker(span, state)) {
+        // As Go's net/http does, which notices so that a client is gone.
+        if (span->exchange.ahead && span->g && !span->exchange.sent_ns)
+            take_up_anew(calls, span, now);
         attach_span(calls, span, state, now);
+    }
+    span->exchange.ahead = 0;
     return 0;
 }
 

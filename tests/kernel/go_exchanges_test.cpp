@@ -54,6 +54,13 @@ class GoServer : public KernelTest {
         must(session.backend().set_split(split));
         return id;
     }
+    static std::string account(const CallStatistics& exchanges) {
+        return fmt::format("{} began = {} answered + {} unanswered + {} expired + {} open + {} "
+                           "dropped + {} ambiguous; {} early, {} unasked",
+                           exchanges.entries, exchanges.returns, exchanges.unwound,
+                           exchanges.expired, exchanges.open, exchanges.dropped, exchanges.filtered,
+                           exchanges.ambiguous.early, exchanges.ambiguous.unasked);
+    }
     static void watch_goroutines(Session& session) {
         must(session.backend().set_sampling({1999, true}));
         ASSERT_TRUE(session.pump_until([&] {
@@ -91,7 +98,8 @@ TEST_P(GoExchanges, HoldTheSamplesOfTheGoroutinesThatAnswerThem) {
     program.go();
     session.pump_to_end();
     session.backend().settle_symbols(std::chrono::seconds(60));
-    EXPECT_EQ(session.model().probe_statistics(id).returns, truth["served"].get<double>());
+    EXPECT_EQ(session.model().probe_statistics(id).returns, truth["served"].get<double>())
+        << account(session.model().probe_statistics(id));
 
     const Model& model = session.model();
     const Classifier classify(model);
@@ -167,7 +175,7 @@ TEST_F(GoServer, HasExchangesWhoseParkedTimeAndStacksAreTheirs) {
     const CallStatistics exchanges = session.model().probe_statistics(id);
     const SpanTimes& times = exchanges.span;
     const double seldom = 0.005 * exchanges.sum_ns;
-    EXPECT_EQ(exchanges.returns, truth["served"].get<double>());
+    EXPECT_EQ(exchanges.returns, truth["served"].get<double>()) << account(exchanges);
     EXPECT_NEAR(times.sum(), exchanges.sum_ns, 1e-9 * exchanges.sum_ns);
     EXPECT_LE(times.attached - times.watched, seldom);
     EXPECT_LE(times.blocked + times.runnable, times.watched);
@@ -220,7 +228,7 @@ TEST_F(GoServer, HasOneExchangeOfAnAnswerWithAPause) {
     program.go();
     session.pump_to_end();
     const CallStatistics found = session.model().probe_statistics(id);
-    EXPECT_EQ(found.returns, truth["served"].get<double>());
+    EXPECT_EQ(found.returns, truth["served"].get<double>()) << account(found);
     EXPECT_EQ(found.entries, found.returns);
     EXPECT_GE(found.min_ns, 300'000'000u);
 }
