@@ -45,7 +45,8 @@ __noinline int take_exchange_out(struct open_calls* calls, struct span* span, u6
     ending->runnable_ns = calls->runnable_ns - exchange->runnable_ns;
     ending->longest_wait = exchange->longest_wait;
     ending->marks = exchange->marks;
-    if (!note_goroutine_times(calls, span, &exchange->of_goroutine, exchange->sent_ns) &&
+    if (!note_goroutine_times(calls, span, &exchange->of_goroutine,
+                              exchange->sent_ns && !exchange->others_send) &&
         (span->open.flags & WIRE_SPAN_UNWATCHED))
         ending->wall_epoch = 0;
     calls->span_end.queued_ns = span->open.queued_ns;

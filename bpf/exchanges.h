@@ -70,6 +70,14 @@ static __always_inline u32 receiving_fd(void) {
     return receives(regs) ? syscall_argument(regs) : NO_FD;
 }
 
+// Whether the goroutine that works for it is on a thread, as far as is known.
+static __always_inline bool is_on_thread(const struct span* span) {
+    struct goroutine_key worker = {.g = span->g, .tgid = span->open.tgid};
+    const struct goroutine_work* work = bpf_map_lookup_elem(&goroutine_spans, &worker);
+
+    return work && !is_off_thread(&work->away);
+}
+
 // The answer is still being sent, and the peer has asked again upon it at `arrived`. What its
 // thread does is not at hand.
 static __always_inline void note_unseen_send(struct span* span, u64 arrived) {
@@ -80,6 +88,7 @@ static __always_inline void note_unseen_send(struct span* span, u64 arrived) {
         exchange->attached_ns += arrived - span->open.attached_since_ns;
     span->open.flags |= WIRE_SPAN_UNWATCHED;
     exchange->of_goroutine = span->of_goroutine;
+    exchange->others_send = !is_on_thread(span);
     exchange->marks = span->call.marks;
     exchange->longest_wait = span->call.longest_wait;
     exchange->tid = span->open.tid;
@@ -132,7 +141,7 @@ __noinline int begin_exchange(struct open_calls* calls, const struct connection*
     span->exchange.fd = receiving_fd();
     span->exchange.ahead = connection->received == 1;
     if (arrived)
-        attach_span(calls, span, state, now);
+        attach_span(calls, span, state, now, 0);
     return 0;
 }
 
@@ -162,7 +171,7 @@ static __always_inline void work_on(struct open_calls* calls, struct span* span,
 
     if (place >= WIRE_ATTACHED_SPANS || attached->state != state ||
         span->open.tid != attached->tid || !is_with_worker(span, state)) {
-        attach_span(calls, span, state, now);
+        attach_span(calls, span, state, now, 1);
         return;
     }
     add_attached_time(calls, attached, &span->open, now);
@@ -191,7 +200,7 @@ __noinline int go_on_with_exchange(struct open_calls* calls, u32 index, u64 cook
         // As Go's net/http does, which notices so that a client is gone.
         if (span->exchange.ahead && span->g && !span->exchange.sent_ns)
             take_up_anew(calls, span, now);
-        attach_span(calls, span, state, now);
+        attach_span(calls, span, state, now, 0);
     }
     span->exchange.ahead = 0;
     return 0;
@@ -206,6 +215,7 @@ static __always_inline void note_send(const struct open_calls* calls, struct spa
     exchange->blocked_ns = span->open.blocked_ns;
     exchange->runnable_ns = span->open.runnable_ns;
     exchange->of_goroutine = span->of_goroutine;
+    exchange->others_send = span->g && span->g != current_worker();
     exchange->marks = span->call.marks;
     exchange->longest_wait = span->call.longest_wait;
     exchange->tid = span->open.tid;

@@ -125,11 +125,11 @@ struct exchange {
     u32 tid;
     u32 tgid;
     u32 marks;
-    u32 closed; /* 1: nothing more can be sent */
-    u32 idle;   /* 1: the thread that works for it waits for what comes next */
-    u32 fd;     /* by which something was received the last time; NO_FD: not known */
-    u32 ahead;  /* 1: one byte of it has been received, by whoever reads ahead perhaps */
-    u32 padding;
+    u32 closed;      /* 1: nothing more can be sent */
+    u32 idle;        /* 1: the thread that works for it waits for what comes next */
+    u32 fd;          /* by which something was received the last time; NO_FD: not known */
+    u32 ahead;       /* 1: one byte of it has been received, by whoever reads ahead perhaps */
+    u32 others_send; /* 1: not the goroutine that works for it, which may have waited just then */
     struct wire_wait longest_wait;
 };
 

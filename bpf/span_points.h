@@ -353,7 +353,7 @@ static __always_inline bool enter_span(struct open_calls* calls, bool at_tracepo
         return true;
     span = find_span(key, &entered);
     if (span && entered == state)
-        attach_span(calls, span, state, now);
+        attach_span(calls, span, state, now, 0);
     return true;
 }
 
@@ -434,7 +434,7 @@ __noinline int reach_span_point(struct open_calls* calls, struct open_calls* aro
     case WIRE_SPAN_RESUME:
         span = find_span(&key, &state);
         if (span)
-            attach_span(calls, span, state, now);
+            attach_span(calls, span, state, now, 0);
         break;
     }
     return 0;

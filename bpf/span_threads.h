@@ -138,6 +138,7 @@ static __always_inline struct attached_spans* spans_of_worker(const struct gorou
     }
     // Goroutines that wait equally long must not be sampled alike.
     work->away.clock_ns = bpf_get_prandom_u32();
+    work->only_helps = 1;
     return &work->spans;
 }
 
@@ -154,9 +155,25 @@ static __always_inline void note_go_epoch(struct span* span, const struct gorout
         span->go_epoch = 0;
 }
 
-// In a Go program the goroutine works for it, on whatever thread.
-__noinline int attach_to_worker(struct span* span, u64 state) {
-    struct goroutine_key worker;
+// Whether the span is one of those that the goroutine works for.
+__noinline int works_for(const struct goroutine_key* worker, const struct span* span, u64 state) {
+    struct attached_spans* spans;
+    u32 place;
+
+    if (!worker || !span)
+        return 0;
+    spans = spans_of_goroutine(worker);
+    if (!spans)
+        return 0;
+    place =
+        find_place_of_worker(spans, name_of_spec(span->open.key.spec, span->open.key.generation));
+    return spans->of[place & (WIRE_ATTACHED_SPANS - 1)].state == state;
+}
+
+// In a Go program the goroutine works for it, on whatever thread. One that sends something while
+// another works for it helps that.
+__noinline int attach_to_worker(struct span* span, u64 state, u32 sends) {
+    struct goroutine_key worker, owner;
     struct attached_span* attached;
     struct attached_spans* spans;
     u64 name, before;
@@ -170,17 +187,24 @@ __noinline int attach_to_worker(struct span* span, u64 state) {
     spans = spans_of_worker(&worker);
     if (!spans)
         return 0;
+    owner.g = before;
+    owner.tgid = worker.tgid;
+    owner.padding = 0;
+    if (!sends || !before || before == worker.g || !works_for(&owner, span, state))
+        owner.g = worker.g;
     name = name_of_spec(span->open.key.spec, span->open.key.generation);
     attached = &spans->of[find_place_of_worker(spans, name) & (WIRE_ATTACHED_SPANS - 1)];
-    note_go_epoch(span, &worker, before == worker.g && attached->state == state);
+    if (owner.g == worker.g) {
+        note_go_epoch(span, &worker, before == worker.g && attached->state == state);
+        ((struct goroutine_work*)spans)->only_helps = 0;
+    }
     attached->state = 0;
     barrier();
     attached->key = span->open.key;
-    attached->g = worker.g;
+    attached->g = owner.g;
     barrier();
     attached->state = state;
-    ((struct goroutine_work*)spans)->only_helps = 0;
-    span->g = worker.g;
+    span->g = owner.g;
     span->open.flags |= WIRE_SPAN_UNWATCHED;
     goroutines_work_for_spans = 1;
     return 0;
@@ -190,23 +214,17 @@ __noinline int attach_to_worker(struct span* span, u64 state) {
 // where no goroutine does, nor did.
 __noinline int is_with_worker(const struct span* span, u64 state) {
     struct goroutine_key worker;
-    struct attached_spans* spans;
-    u32 place;
 
     if (!span)
         return 0;
     if (!find_worker(&worker) || !worker.g)
         return !span->g;
-    spans = span->g == worker.g ? spans_of_goroutine(&worker) : NULL;
-    if (!spans)
-        return 0;
-    place =
-        find_place_of_worker(spans, name_of_spec(span->open.key.spec, span->open.key.generation));
-    return spans->of[place & (WIRE_ATTACHED_SPANS - 1)].state == state;
+    return span->g == worker.g && works_for(&worker, span, state);
 }
 
-// The thread works for the span from now on.
-__noinline int attach_span(struct open_calls* calls, struct span* span, u64 state, u64 now) {
+// The thread works for the span from now on. `sends`: since it has sent something, in an exchange.
+__noinline int attach_span(struct open_calls* calls, struct span* span, u64 state, u64 now,
+                           u32 sends) {
     struct attached_span* attached;
     struct wire_span* open;
 
@@ -235,7 +253,7 @@ __noinline int attach_span(struct open_calls* calls, struct span* span, u64 stat
     calls->attached++;
     barrier();
     attached->state = state;
-    attach_to_worker(span, state);
+    attach_to_worker(span, state, sends);
     return 0;
 }
 

@@ -213,7 +213,8 @@ TEST_F(GoServer, HasExchangesWhoseParkedTimeAndStacksAreTheirs) {
     EXPECT_GT(parked[1], 1.2 * parked[0]);
 }
 
-// A pause is six times as long as exchanges may be quiet, and its goroutine sleeps in it.
+// A pause is six times as long as exchanges may be quiet, and its goroutine sleeps in it. Before
+// that another goroutine has sent what there was: the answer remains the former's.
 TEST_F(GoServer, HasOneExchangeOfAnAnswerWithAPause) {
     Program program("go_exchanges", {"--pauses", "5"});
     program.wait_ready();
@@ -231,6 +232,8 @@ TEST_F(GoServer, HasOneExchangeOfAnAnswerWithAPause) {
     EXPECT_EQ(found.returns, truth["served"].get<double>()) << account(found);
     EXPECT_EQ(found.entries, found.returns);
     EXPECT_GE(found.min_ns, 300'000'000u);
+    EXPECT_EQ(found.span.watched, found.span.attached);
+    EXPECT_GT(found.span.parked, 0.9 * found.sum_ns);
 }
 
 INSTANTIATE_TEST_SUITE_P(Clocks, GoExchanges, testing::Bool(),

@@ -138,9 +138,15 @@ var kinds = map[string]func(){"/at-once": workAtOnce, "/sleeping": workSleeping,
 var asked = kinds
 var pausing = false
 
+// Half of the answer is sent by another goroutine, before the pause.
 func pause(w http.ResponseWriter) {
 	fmt.Fprintln(w, "half")
-	w.(http.Flusher).Flush()
+	sent := make(chan bool)
+	time.AfterFunc(0, func() {
+		w.(http.Flusher).Flush()
+		sent <- true
+	})
+	<-sent
 	time.Sleep(10 * longNap)
 }
 
