@@ -96,6 +96,8 @@ static __always_inline void count_duration(struct wire_call_counters* counters,
     u32 bucket = wire_histogram_bucket(duration);
 
     __sync_fetch_and_add(&counters->sum_ns, duration);
+    // The compiler knows this, but the verifier forgets it when the duration is put on the stack.
+    barrier_var(bucket);
     if (bucket < WIRE_HIST_BUCKETS)
         __sync_fetch_and_add(&histogram->buckets[bucket], 1);
     if (duration < counters->min_ns || !counters->min_ns)

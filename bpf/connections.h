@@ -49,6 +49,10 @@ struct connection {
     u32 early;      /* 1: something has come that is not received, and was not judged to come upon
                        what had been sent */
     u32 received;   /* how much, the last time */
+    /* How much had been sent in all when what is asked began to be received, while the answer
+     * before it was being sent yet (`late`). */
+    u32 begun;
+    u32 late; /* 1: that send has not returned */
 };
 
 /* Made and written by the tracker alone; gone with the socket. */

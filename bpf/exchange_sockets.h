@@ -71,19 +71,28 @@ static __always_inline void forget_arrival(struct connection* connection) {
     connection->turn = 0;
 }
 
+// Whether a byte is received that has come upon an answer whose send has not returned yet: Go's
+// net/http reads one ahead in another goroutine, so as to notice that a client is gone.
+static __always_inline bool is_read_ahead(const struct connection* connection, u32 received) {
+    struct goroutine_key worker;
+
+    return connection->phase == PHASE_RECEIVED && received == 1 &&
+           *(volatile u16*)&connection->turn && !(connection->facts & JOINED_LATE) &&
+           find_worker(&worker);
+}
+
 static __always_inline void receive(struct sock* sk, u32 received) {
     struct connection* connection;
     struct socket_use use;
-    bool begins;
+    bool begins, is_ahead;
 
     if (!begin_use(sk, received, &use))
         return;
     connection = use.connection;
     if (!use.tcp)
         judge_what_came(connection);
-    // Or another thread is in the send yet upon which this has come.
-    begins = connection->phase != PHASE_RECEIVED ||
-             (use.tcp && connection->turn && !(connection->facts & JOINED_LATE));
+    is_ahead = use.tcp && is_read_ahead(connection, received);
+    begins = connection->phase != PHASE_RECEIVED || is_ahead;
     if (begins && is_rest_of_request(connection, received)) {
         // What has come behind it has come upon what was sent.
         if (use.tcp ? use.tcp->copied_seq == use.tcp->rcv_nxt : !sk->sk_receive_queue.qlen)
@@ -93,6 +102,10 @@ static __always_inline void receive(struct sock* sk, u32 received) {
     if (connection->phase == PHASE_NEW)
         connection->facts |= facts_of_first_bytes(received);
     connection->received = received;
+    if (is_ahead) {
+        connection->begun = use.tcp->write_seq;
+        connection->late = 1;
+    }
     keep_tracepoints_out(use.calls);
 #pragma unroll
     for (u32 i = 0; i < WIRE_MAX_EXCHANGES; i++) {
@@ -107,12 +120,15 @@ static __always_inline void receive(struct sock* sk, u32 received) {
             close_exchange(i, use.cookie);
     }
     let_tracepoints_in(use.calls);
-    connection->phase = PHASE_RECEIVED;
-    connection->turn = 0;
-    connection->arrived_ns = 0;
+    // Before what arrive() judges by: what comes just now comes upon nothing.
     if (use.tcp)
         connection->written = use.tcp->write_seq;
-    else
+    barrier();
+    connection->phase = PHASE_RECEIVED;
+    connection->arrived_ns = 0;
+    barrier();
+    connection->turn = 0;
+    if (!use.tcp)
         note_unix_receive(connection, sk);
 }
 
@@ -125,8 +141,11 @@ static __always_inline void send(struct sock* sk, u32 sent) {
         return;
     connection = use.connection;
     // What has come upon it was received before it returned, and has ended the exchange.
-    if (use.tcp && connection->phase == PHASE_RECEIVED && connection->written == use.tcp->write_seq)
-        return;
+    if (*(volatile u32*)&connection->late) {
+        connection->late = 0;
+        if (use.tcp && connection->begun == use.tcp->write_seq)
+            return;
+    }
     if (!use.tcp)
         doubt_first_arrival(connection, use.calls);
     if (connection->phase == PHASE_NEW) {
@@ -154,6 +173,9 @@ static __always_inline void send(struct sock* sk, u32 sent) {
         tell_task_of_send(use.calls, use.exchanges, use.cookie);
     let_tracepoints_in(use.calls);
     connection->facts &= ~JOINED_LATE;
+    // The next one was begun meanwhile.
+    if (*(volatile u32*)&connection->late)
+        return;
     connection->phase = PHASE_SENT;
     connection->behind = (facts & SEND_IS_BEHIND) != 0;
     connection->sent_ns = use.now;

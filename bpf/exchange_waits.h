@@ -6,12 +6,13 @@
 
 #include "span_points.h"
 
-// Whether the goroutine waits for the network: what it is asked next comes from there.
+// Whether the goroutine waits for the network, whence it is asked next, or is gone.
 static __always_inline bool waits_for_network(const struct span* span) {
     struct goroutine_key worker = {.g = span->g, .tgid = span->open.tgid};
     const struct goroutine_work* work = bpf_map_lookup_elem(&goroutine_spans, &worker);
 
-    return !work || (is_off_thread(&work->away) && work->away.reason == WIRE_GO_IO_WAIT);
+    return !work || work->only_helps ||
+           (is_off_thread(&work->away) && work->away.reason == WIRE_GO_IO_WAIT);
 }
 
 // Whether nobody works for it any more, so that what is sent after a while is something else. What

@@ -70,6 +70,23 @@ static __always_inline u32 receiving_fd(void) {
     return receives(regs) ? syscall_argument(regs) : NO_FD;
 }
 
+// Who has answered, of the current process.
+static __always_inline void note_sender(struct span* span) {
+    struct exchange* exchange = &span->exchange;
+    struct gate_thread thread;
+
+    exchange->marks = span->call.marks;
+    exchange->longest_wait = span->call.longest_wait;
+    exchange->tid = span->open.tid;
+    exchange->tgid = span->open.tgid;
+    bpf_get_current_comm(exchange->comm, sizeof(exchange->comm));
+    if (gate_in_force(WIRE_GATE_ONLY) != NO_GATE) {
+        describe_thread(bpf_get_current_task_btf(), &thread);
+        exchange->cgroup = thread.cgroup;
+    }
+    span->open.flags |= WIRE_SPAN_IS_ANSWERED;
+}
+
 // Whether the goroutine that works for it is on a thread, as far as is known.
 static __always_inline bool is_on_thread(const struct span* span) {
     struct goroutine_key worker = {.g = span->g, .tgid = span->open.tgid};
@@ -89,11 +106,7 @@ static __always_inline void note_unseen_send(struct span* span, u64 arrived) {
     span->open.flags |= WIRE_SPAN_UNWATCHED;
     exchange->of_goroutine = span->of_goroutine;
     exchange->others_send = !is_on_thread(span);
-    exchange->marks = span->call.marks;
-    exchange->longest_wait = span->call.longest_wait;
-    exchange->tid = span->open.tid;
-    exchange->tgid = span->open.tgid;
-    bpf_get_current_comm(exchange->comm, sizeof(exchange->comm));
+    note_sender(span);
     store_release(&exchange->sent_ns, arrived);
 }
 
@@ -198,7 +211,8 @@ __noinline int go_on_with_exchange(struct open_calls* calls, u32 index, u64 cook
         calls->spans.of[place & (WIRE_ATTACHED_SPANS - 1)].state != state ||
         !is_with_worker(span, state)) {
         // As Go's net/http does, which notices so that a client is gone.
-        if (span->exchange.ahead && span->g && !span->exchange.sent_ns)
+        if (span->exchange.ahead && span->g && !span->exchange.sent_ns &&
+            !is_with_worker(span, state))
             take_up_anew(calls, span, now);
         attach_span(calls, span, state, now, 0);
     }
@@ -209,23 +223,13 @@ __noinline int go_on_with_exchange(struct open_calls* calls, u32 index, u64 cook
 // Until here what the thread has done was for the exchange.
 static __always_inline void note_send(const struct open_calls* calls, struct span* span, u64 now) {
     struct exchange* exchange = &span->exchange;
-    struct gate_thread thread;
 
     exchange->attached_ns = span->open.attached_ns;
     exchange->blocked_ns = span->open.blocked_ns;
     exchange->runnable_ns = span->open.runnable_ns;
     exchange->of_goroutine = span->of_goroutine;
     exchange->others_send = span->g && span->g != current_worker();
-    exchange->marks = span->call.marks;
-    exchange->longest_wait = span->call.longest_wait;
-    exchange->tid = span->open.tid;
-    exchange->tgid = span->open.tgid;
-    bpf_get_current_comm(exchange->comm, sizeof(exchange->comm));
-    if (gate_in_force(WIRE_GATE_ONLY) != NO_GATE) {
-        describe_thread(bpf_get_current_task_btf(), &thread);
-        exchange->cgroup = thread.cgroup;
-    }
-    span->open.flags |= WIRE_SPAN_IS_ANSWERED;
+    note_sender(span);
     store_release(&exchange->sent_ns, now);
 }
 
@@ -277,8 +281,10 @@ __noinline int answer_exchange(struct open_calls* calls, struct connection* conn
         finish_exchange(calls, span, state, EXCHANGE_AMBIGUOUS | WIRE_AMBIGUOUS_EARLY << 8);
         return 0;
     }
-    // A sweep may have taken it out meanwhile, and its element be another's.
-    if (load_acquire(&span->open.state) != state)
+    // A sweep may have taken it out meanwhile, and its element be another's; or another thread has
+    // received since what the next one began with.
+    if (load_acquire(&span->open.state) != state ||
+        (connection->late && span->open.start_ns + span->open.queued_ns > now))
         return 0;
     work_on(calls, span, state, now);
     span->exchange.idle = 0;

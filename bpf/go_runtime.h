@@ -40,7 +40,7 @@ enum wire_go_reason {
     WIRE_GO_REASONS = 16, /* there is room for one more */
 };
 
-/* The functions of the runtime in which goroutines leave threads and come back, or begin. The
+/* The functions of the runtime in which goroutines leave threads and come back, begin and end. The
  * cookie of a probe in one of them. */
 enum wire_go_switch {
     WIRE_GO_PARK,    /* gopark: the current goroutine, for a reason that is the third argument */
@@ -49,6 +49,7 @@ enum wire_go_switch {
     WIRE_GO_YIELD,   /* goschedImpl, goyield_m, exitsyscall0: it is ready, and waits for its turn */
     WIRE_GO_START,   /* gostartcallfn: the current goroutine makes one, and the first argument is
                         where that keeps its stack pointer */
+    WIRE_GO_END,     /* goexit0: the first argument has ended */
     WIRE_GO_SWITCHES,
 };
 

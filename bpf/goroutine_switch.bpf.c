@@ -170,7 +170,7 @@ static __always_inline void sample_goroutine_wait(struct goroutine_state* state,
     sample = &place->buffer.sample;
     sample->calls = 0;
     if (work)
-        list_attached_spans(&work->spans, &place->buffer, false);
+        list_parked_spans(&work->spans, &place->buffer, wait->g);
     if (state)
         note_parked_calls(&state->calls, &place->buffer, here);
     // What it worked for is over, and it waits for what comes next.
@@ -294,7 +294,7 @@ __noinline int start_goroutine(u64 saved_sp) {
     static const struct goroutine_work none;
     struct goroutine_key maker, made;
     const struct wire_go_runtime* runtime;
-    const struct attached_spans* spans;
+    struct attached_spans* spans;
     struct goroutine_work* work;
     u32 tgid;
 
@@ -307,7 +307,7 @@ __noinline int start_goroutine(u64 saved_sp) {
     made = maker;
     made.g = saved_sp - runtime->g_saved_sp;
     spans = spans_of_goroutine(&maker);
-    if (!spans) {
+    if (!is_any_span_open(spans)) {
         bpf_map_delete_elem(&goroutine_spans, &made);
         return 0;
     }
@@ -319,7 +319,8 @@ __noinline int start_goroutine(u64 saved_sp) {
     }
     work->away.clock_ns = bpf_get_prandom_u32();
     work->only_helps = 1;
-    work->spans = *spans;
+    if (spans)
+        work->spans = *spans;
     return 0;
 }
 
@@ -367,6 +368,11 @@ int goroutine_switch(struct pt_regs* ctx) {
     state = bpf_map_lookup_elem(&goroutine_calls, &key);
     if (*(volatile u32*)&goroutines_work_for_spans)
         work = bpf_map_lookup_elem(&goroutine_spans, &key);
+    if (what == WIRE_GO_END) {
+        if (work)
+            bpf_map_delete_elem(&goroutine_spans, &key);
+        return 0;
+    }
     // Whoever it helps waits for it, too.
     if (work && work->only_helps)
         work = NULL;

@@ -158,20 +158,14 @@ static __always_inline void note_times_of_goroutine(struct open_calls* calls, u6
     calls->span_end.queued_ns += queued;
 }
 
-// A function of its own, or the verifier would try all that follows for each way through it.
-__noinline int note_span_times(struct open_calls* calls, u64 duration) {
-    u64 queued, served;
+static __always_inline void note_span_times(struct open_calls* calls, u64 duration) {
+    u64 queued = calls->span_end.queued_ns, served = duration > queued ? duration - queued : 0;
 
-    if (!calls)
-        return 0;
-    queued = calls->span_end.queued_ns;
-    served = duration > queued ? duration - queued : 0;
     if (calls->span_end.of_goroutine)
         note_times_of_goroutine(calls, served);
     else
         calls->span_end.parked_ns =
             served > calls->span_end.attached_ns ? served - calls->span_end.attached_ns : 0;
-    return 0;
 }
 
 static __always_inline void add_span_times(struct wire_call_end* end,

@@ -158,11 +158,14 @@ static __always_inline void note_go_epoch(struct span* span, const struct gorout
 // Whether the span is one of those that the goroutine works for.
 __noinline int works_for(const struct goroutine_key* worker, const struct span* span, u64 state) {
     struct attached_spans* spans;
+    struct goroutine_key key;
     u32 place;
 
     if (!worker || !span)
         return 0;
-    spans = spans_of_goroutine(worker);
+    // Old verifiers take keys from the stack and from maps only.
+    key = *worker;
+    spans = spans_of_goroutine(&key);
     if (!spans)
         return 0;
     place =
@@ -181,12 +184,11 @@ __noinline int attach_to_worker(struct span* span, u64 state, u32 sends) {
     if (!span)
         return 0;
     before = span->g;
-    span->g = 0;
-    if (!find_worker(&worker) || !worker.g)
+    spans = find_worker(&worker) && worker.g ? spans_of_worker(&worker) : NULL;
+    if (!spans) {
+        span->g = 0;
         return 0;
-    spans = spans_of_worker(&worker);
-    if (!spans)
-        return 0;
+    }
     owner.g = before;
     owner.tgid = worker.tgid;
     owner.padding = 0;

@@ -35,6 +35,34 @@ __noinline int list_attached_spans(struct attached_spans* spans, struct sample_b
     return 0;
 }
 
+__noinline int list_parked_span(const struct attached_span* attached, struct sample_buffer* buffer,
+                                u64 g) {
+    return attached && attached->g == g ? list_attached_span(attached, buffer, false) : 0;
+}
+
+__noinline int list_parked_spans(struct attached_spans* spans, struct sample_buffer* buffer,
+                                 u64 g) {
+    if (!spans || !buffer)
+        return 0;
+    for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++)
+        list_parked_span(&spans->of[i], buffer, g);
+    return 0;
+}
+
+__noinline int is_span_open(const struct attached_span* attached) {
+    return attached && attached_span(attached);
+}
+
+__noinline int is_any_span_open(struct attached_spans* spans) {
+    if (!spans)
+        return 0;
+    for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++) {
+        if (is_span_open(&spans->of[i]))
+            return 1;
+    }
+    return 0;
+}
+
 static __always_inline void note_wait(struct span* span, const struct wire_wait* wait,
                                       bool sampled) {
     span->call.waits += sampled;
@@ -69,18 +97,15 @@ __noinline int charge_attached_spans(struct attached_spans* spans, const struct 
 __noinline int charge_parked_span(const struct attached_span* attached,
                                   const struct wire_wait* wait, u64 queued_ns, bool sampled,
                                   u64 g) {
-    struct span* span = attached ? attached_span(attached) : NULL;
+    struct span* span = attached && attached->g == g ? attached_span(attached) : NULL;
 
     if (!span || !wait)
         return 0;
     note_wait(span, wait, sampled);
-    if (attached->g == g) {
-        span->of_goroutine.parked_ns += wait->blocked_ns;
-        span->of_goroutine.queued_ns += queued_ns;
-    }
+    span->of_goroutine.parked_ns += wait->blocked_ns;
+    span->of_goroutine.queued_ns += queued_ns;
     return 0;
 }
-
 __noinline int charge_parked_spans(struct attached_spans* spans, const struct wire_wait* wait,
                                    u64 queued_ns, bool sampled, u64 g) {
     if (!spans || !wait)

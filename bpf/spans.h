@@ -48,12 +48,18 @@ int list_attached_spans(struct attached_spans* spans, struct sample_buffer* buff
 int charge_attached_spans(struct attached_spans* spans, const struct wire_wait* wait,
                           u64 runnable_ns, bool sampled, u64 g);
 
-/* The same of a goroutine that is executed again: `wait` is what it was parked for. */
+/* Likewise those that goroutine `g` works for itself, which was parked. */
+int list_parked_spans(struct attached_spans* spans, struct sample_buffer* buffer, u64 g);
+
+/* ... and charges them: `wait` is what it was parked for. */
 int charge_parked_spans(struct attached_spans* spans, const struct wire_wait* wait, u64 queued_ns,
                         bool sampled, u64 g);
 
 /* A line is executed: marks that hold for them. */
 int mark_attached_spans(struct attached_spans* spans, u32 marks);
+
+/* Whether one of them is not over. */
+int is_any_span_open(struct attached_spans* spans);
 
 /* The thread waits for whatever comes next: it works for no exchange until that does. Of the
  * tracker. */

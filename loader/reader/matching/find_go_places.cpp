@@ -45,8 +45,11 @@ constexpr std::array switch_functions = {
     SwitchFunction{"runtime.goyield_m", WIRE_GO_YIELD, false},    // may be left out by the linker
     SwitchFunction{"runtime.exitsyscall0", WIRE_GO_YIELD, false}, // not in all versions
 };
-// Where it is not understood, others' switches are all the same.
-constexpr SwitchFunction start_function{"runtime.gostartcallfn", WIRE_GO_START, false};
+// Where these are not understood, switches are all the same.
+constexpr std::array life_functions = {
+    SwitchFunction{"runtime.gostartcallfn", WIRE_GO_START, false},
+    SwitchFunction{"runtime.goexit0", WIRE_GO_END, false},
+};
 
 // Nothing: the function is not there, or not understood.
 std::optional<GoSwitchPlace> find_go_switch(const ElfFile& file, const SwitchFunction& searched) {
@@ -68,8 +71,9 @@ std::vector<GoSwitchPlace> find_go_switches(const ElfFile& file) {
         else if (searched.needed || (table && table->named(searched.name)))
             return {};
     }
-    if (const auto place = find_go_switch(file, start_function))
-        places.push_back(*place);
+    for (const SwitchFunction& searched : life_functions)
+        if (const auto place = find_go_switch(file, searched))
+            places.push_back(*place);
     return places;
 }
 
