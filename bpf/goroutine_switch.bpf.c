@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
 // Where Go's runtime takes goroutines off threads and puts them on again: how long those that have
-// timed calls, or work for spans, were parked, and what for, or ready and not executed yet.
+// timed calls, or work for spans, were parked, and what for, or ready and not executed yet. And
+// where it makes them and ends them, for the spans that they work for.
 //
 // It is sampled as threads' waits are: a goroutine's clock goes while it is on no thread, and a
 // wait in which it ticked becomes a sample. Its stack is taken when it is executed again, from

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// GoSwitches: probes where Go's runtime takes goroutines off threads and puts them on again, in the
-// files that have timed functions, or whose programs answer exchanges. They cost every goroutine,
-// timed or not, so they are there only while waits are sampled, and go by themselves where
-// goroutines switch too often.
+// GoSwitches: probes where Go's runtime makes goroutines, takes them off threads, puts them on
+// again and ends them: in the files that have timed functions and, while there are exchanges, in
+// all Go programs of the target. They cost every goroutine, timed or not, so they are there only
+// while waits are sampled, and go by themselves where goroutines switch too often.
 #pragma once
 
 #include "loader/kernel/place_group.h"

@@ -11,7 +11,7 @@
 
 namespace auger {
 
-// Where the runtime takes goroutines off threads and puts them on again.
+// Where the runtime makes goroutines, takes them off threads, puts them on again, and ends them.
 struct GoSwitchPlace {
     wire_go_switch what;
     uint64_t offset; // in the file
