@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/kernel/off_cpu.h"
 
+#include "loader/base/quantile.h"
 #include "loader/kernel/bpf_calls.h"
 #include "loader/kernel/calibration_guard.h"
 #include "loader/kernel/switch_meter.h"
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -43,13 +43,10 @@ class NoEntryCosts {
     const uint32_t switch_ns_, waking_ns_;
 };
 
-// The middle one of what was measured; without any, or below zero, what was known before.
-uint32_t middle_of(std::vector<double> costs, uint32_t before) {
-    if (costs.empty())
-        return before;
-    const auto middle = costs.begin() + static_cast<ptrdiff_t>(costs.size() / 2);
-    std::ranges::nth_element(costs, middle);
-    return *middle > 0 ? static_cast<uint32_t>(*middle) : before;
+// Of what was measured; without any, or below zero, what was known before.
+uint32_t cost_of(std::vector<double> costs, uint32_t before) {
+    const double cost_ns = costs.empty() ? 0 : median(std::move(costs));
+    return cost_ns > 0 ? static_cast<uint32_t>(cost_ns) : before;
 }
 
 } // namespace
@@ -90,7 +87,7 @@ Result<OffCpu> OffCpu::make(Programs& programs) {
     }
     OffCpu made(programs, std::move(links));
     for (size_t i = 0; i < kinds.size(); i++)
-        made.entry_ns_[i] = middle_of(std::move(costs[i]), before[i]);
+        made.entry_ns_[i] = cost_of(std::move(costs[i]), before[i]);
     return made;
 }
 

@@ -2,6 +2,7 @@
 #include "loader/kernel/switch_meter.h"
 
 #include "loader/base/fd.h"
+#include "loader/base/quantile.h"
 #include "loader/base/read_clock.h"
 
 #include <fcntl.h>
@@ -9,10 +10,8 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <ctime>
 #include <future>
-#include <numeric>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -67,12 +66,6 @@ Thread this_thread() {
     return self;
 }
 
-double mean_of_most(std::vector<double> values) {
-    std::ranges::sort(values);
-    values.resize(values.size() - values.size() / 10);
-    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
 // The thread that the partner answers.
 std::optional<double> lead(const SwitchTrial& trial, const Thread& partner, const Pipe& there,
                            const Pipe& back) {
@@ -86,8 +79,7 @@ std::optional<double> lead(const SwitchTrial& trial, const Thread& partner, cons
     std::vector<double> costs;
     const uint64_t begin_ns = read_clock(CLOCK_MONOTONIC);
     uint64_t taken_ns = 0;
-    while ((costs.size() < enough_batches || taken_ns < trial.cycle_ns) &&
-           taken_ns < longest_ns + 2 * trial.cycle_ns) {
+    while (costs.size() < enough_batches && taken_ns < longest_ns) {
         const int64_t before_ns = cost_ns();
         for (unsigned i = 0; i < rounds; i++)
             if (!pass(there.write) || !wait_for(back.read))
@@ -95,7 +87,7 @@ std::optional<double> lead(const SwitchTrial& trial, const Thread& partner, cons
         costs.push_back(static_cast<double>(cost_ns() - before_ns) / rounds);
         taken_ns = read_clock(CLOCK_MONOTONIC) - begin_ns;
     }
-    return mean_of_most(std::move(costs));
+    return quantile(std::move(costs), trial.quantile);
 }
 
 } // namespace

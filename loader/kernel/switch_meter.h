@@ -20,15 +20,14 @@ struct SwitchTrial {
     // What is in force for these two threads, and for no others, from when it is called until what
     // it returns is gone. It may be empty; false: it cannot be.
     std::function<bool(const std::array<pid_t, 2>& threads)> begin = {};
+    // Which of some batches is told. Others may come in between, and make one dearer.
+    double quantile = 0.5;
     // A counter of ns by which the costs grow that are known, and are not to be told here.
     std::function<uint64_t()> known_ns = {};
-    // It costs more at some times than at others within so long.
-    uint64_t cycle_ns = 0;
 };
 
-// CPU time of a round, in ns: the mean of some batches but the dearest tenth, in which others came
-// in between. Takes some milliseconds and a cycle, on a busy machine 30 and two cycles; nothing
-// when no batch came to its end in that time.
+// CPU time of a round, in ns. Takes some milliseconds, on a busy machine 30; nothing when no batch
+// came to its end in that time.
 std::optional<double> measure_round(const SwitchTrial& trial);
 
 } // namespace auger

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/kernel/thread_clocks.h"
 
-#include "loader/base/read_clock.h"
 #include "loader/kernel/bpf_calls.h"
 #include "loader/kernel/sampling.h"
 #include "loader/kernel/switch_meter.h"
 #include "loader/process/proc_info.h"
+#include "loader/stats/clock_cost.h"
 
 #include <algorithm>
 #include <array>
@@ -19,13 +19,19 @@ namespace auger {
 namespace {
 
 // Of a clock that does not tick soon, and of one that ticks before the kernel's own next tick
-// (which come 100 to 1,000 times a second), though not in every batch of rounds.
-constexpr uint32_t seldom_hz = 1, often_hz = 500;
+// (which come 100 to 1,000 times a second) whenever it is started.
+constexpr uint32_t seldom_hz = 1, often_hz = 2'000;
+// Before some of those ticks it does not, and switches are then cheap and many: fewer than three
+// quarters.
+constexpr double often_quantile = 0.75;
+// Whoever gets in the way makes it longer, and seldom does so each time.
+constexpr int trials = 3;
+constexpr double never = std::numeric_limits<double>::infinity();
 
 // A round between two threads that have such clocks.
-std::optional<double> round_with_clocks(uint32_t rate_hz, bool hardware) {
+double round_with_clocks(uint32_t rate_hz, bool hardware, double quantile) {
     std::array<UniqueFd, 2> clocks;
-    const auto start_clocks = [&](const std::array<pid_t, 2>& threads) {
+    const auto begin = [&](const std::array<pid_t, 2>& threads) {
         for (size_t i = 0; i < clocks.size(); i++) {
             auto clock = open_perf_event(clock_attributes(rate_hz, hardware, true, true),
                                          threads[i], -1, "calibration");
@@ -35,9 +41,7 @@ std::optional<double> round_with_clocks(uint32_t rate_hz, bool hardware) {
         }
         return true;
     };
-    // A period is counted while the thread runs, which each does for a good quarter of the time.
-    const uint64_t cycle_ns = rate_hz == often_hz ? 4 * second_ns / rate_hz : 0;
-    return measure_round({.begin = start_clocks, .cycle_ns = cycle_ns});
+    return measure_round({.begin = begin, .quantile = quantile}).value_or(never);
 }
 
 double tick_of_kernel_ns() {
@@ -46,16 +50,23 @@ double tick_of_kernel_ns() {
     return static_cast<double>(tick.tv_nsec);
 }
 
+// For how much of its time a clock of that period ticks before the kernel does: what is left of its
+// period, and of the kernel's, may be anything up to the whole.
+double share_before_kernel(double period_ns) {
+    const double tick_ns = tick_of_kernel_ns();
+    return period_ns > tick_ns ? tick_ns / period_ns / 2 : 1 - period_ns / tick_ns / 2;
+}
+
 } // namespace
 
 void ThreadClocks::measure(bool hardware) {
-    constexpr double never = std::numeric_limits<double>::infinity();
+    if (often_ns_ > 0)
+        return;
     double without = never, seldom = never, often = never;
-    // Whoever gets in the way makes it longer, and seldom does so each time.
-    for (int time = 0; time < 3; time++) {
+    for (int trial = 0; trial < trials; trial++) {
         without = std::min(without, measure_round({}).value_or(never));
-        seldom = std::min(seldom, round_with_clocks(seldom_hz, hardware).value_or(never));
-        often = std::min(often, round_with_clocks(often_hz, hardware).value_or(never));
+        seldom = std::min(seldom, round_with_clocks(seldom_hz, hardware, 0.5));
+        often = std::min(often, round_with_clocks(often_hz, hardware, often_quantile));
     }
     if (often == never || seldom == never || without >= std::min(seldom, often))
         return;
@@ -63,30 +74,32 @@ void ThreadClocks::measure(bool hardware) {
     often_ns_ = std::max(seldom_ns_, (often - without) / switches_a_round);
 }
 
-double ThreadClocks::ns_a_switch(uint32_t rate_hz) const {
-    const double often = std::min(1.0, tick_of_kernel_ns() * rate_hz / 1e9);
-    return seldom_ns_ + (often_ns_ - seldom_ns_) * often;
-}
-
 ThreadClocks::Cost ThreadClocks::take(const std::vector<pid_t>& pids, uint32_t rate_hz) {
-    std::map<pid_t, uint64_t> came;
+    const double share = share_before_kernel(1e9 / rate_hz);
+    std::map<pid_t, OnCpu> now;
     Cost cost;
+    double ns = 0;
     for (const pid_t pid : pids) {
         const auto threads = threads_of(pid);
         if (!threads)
             continue;
         for (const pid_t tid : *threads) {
-            const auto times = times_on_cpu(tid);
-            if (!times)
+            const auto ran = on_cpu(tid);
+            if (!ran)
                 continue;
-            came[tid] = *times;
-            const auto before = came_.find(tid);
-            if (before != came_.end() && before->second <= *times)
-                cost.switches += *times - before->second;
+            now[tid] = *ran;
+            const auto known = ran_.find(tid);
+            if (known == ran_.end() || known->second.times >= ran->times)
+                continue;
+            const uint64_t times = ran->times - known->second.times;
+            const double mean_ns =
+                static_cast<double>(ran->ns - known->second.ns) / static_cast<double>(times);
+            cost.switches += times;
+            ns += static_cast<double>(times) * clock_cost(mean_ns, seldom_ns_, often_ns_, share);
         }
     }
-    came_ = std::move(came);
-    cost.ns = static_cast<uint64_t>(static_cast<double>(cost.switches) * ns_a_switch(rate_hz));
+    ran_ = std::move(now);
+    cost.ns = static_cast<uint64_t>(ns);
     return cost;
 }
 

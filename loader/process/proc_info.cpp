@@ -194,17 +194,17 @@ Result<uint64_t> waits_of(pid_t tid) {
     return *count;
 }
 
-Result<uint64_t> times_on_cpu(pid_t tid) {
+Result<OnCpu> on_cpu(pid_t tid) {
     const auto text = read_proc(tid, "schedstat");
     if (!text)
         return text.error();
     std::string_view rest = *text;
-    take_word(rest); // ns on CPUs
+    const auto ns = number<uint64_t>(take_word(rest));
     take_word(rest); // ns for which it was runnable
     const auto times = number<uint64_t>(take_word(rest));
-    if (!times)
+    if (!ns || !times)
         return Error{"read schedstat of thread", std::to_string(tid), "not understood", {}};
-    return *times;
+    return OnCpu{*ns, *times};
 }
 
 Result<std::vector<pid_t>> all_pids() {

@@ -44,8 +44,11 @@ Result<std::string> comm_of(pid_t tid);
 Result<std::string> command_line_of(pid_t pid);
 // How often a thread has gone off its CPU to wait for something.
 Result<uint64_t> waits_of(pid_t tid);
-// How often a thread has been given a CPU.
-Result<uint64_t> times_on_cpu(pid_t tid);
+// How often a thread has been given a CPU, and for how long in all.
+struct OnCpu {
+    uint64_t ns = 0, times = 0;
+};
+Result<OnCpu> on_cpu(pid_t tid);
 // Path of the executable as the kernel prints it, without a trailing " (deleted)".
 Result<std::string> exe_path(pid_t pid);
 // Pids of all processes (not threads), ascending.

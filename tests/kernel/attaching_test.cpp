@@ -4,7 +4,7 @@
 #include "tests/kernel/program.h"
 #include "tests/kernel/session.h"
 #include "tests/kernel/ways.h"
-#include "tests/support/median.h"
+#include "loader/base/quantile.h"
 
 #include <fmt/format.h>
 

@@ -7,7 +7,7 @@
 #include "loader/kernel/spec_table.h"
 #include "tests/kernel/program.h"
 #include "tests/kernel/session.h"
-#include "tests/support/median.h"
+#include "loader/base/quantile.h"
 #include "tests/support/wait.h"
 
 #include <sys/wait.h>

@@ -3,7 +3,7 @@
 // account of the threads, which the program reads for itself.
 #include "tests/kernel/program.h"
 #include "tests/kernel/session.h"
-#include "tests/support/median.h"
+#include "loader/base/quantile.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
