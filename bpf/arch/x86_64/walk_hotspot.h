@@ -15,6 +15,7 @@ enum { HOTSPOT_BYTECODE_REGISTER = 13 }; /* has the address of the bytecode that
 enum {
     FRAME_BYTECODE = -64, /* address of the bytecode, while the method is calling */
     FRAME_METHOD = -24,   /* address of the Method */
+    FRAME_LAST_SP = -16,  /* the stack pointer with which it has called another method */
     FRAME_SENDER_SP = -8, /* the caller's stack pointer, before room was made for arguments */
     FRAME_RETURN = 8,
 };
@@ -39,14 +40,22 @@ static __always_inline bool is_back_in_interpreter(u64 address) {
            at == LOAD_BYTECODE || (at == SET_LAST_SP && (u32)code == LOAD_LAST_WORD);
 }
 
+// Whether a stack pointer is that with which the method at hand calls another one. From JDK 22 on
+// the frame has it as a number of words from its frame pointer.
+static __always_inline bool is_last_sp(struct stack_walk* walk, u64 sp) {
+    u64 last;
+
+    return read_stack_word(walk, walk->bp + FRAME_LAST_SP, &last) &&
+           (last == sp || walk->bp + last * sizeof(u64) == sp);
+}
+
 // Whether the register of the bytecode has something else, since the method at hand calls another
 // one; the bytecode is in the frame then. What it calls is known by flags of 32 bits (which a
 // bytecode's address may have, too, where methods come out of an archive); then comes the stack
-// pointer, which is in the frame or near it; and when the other one has left its frame, where that
-// returns to.
-static __always_inline bool is_calling(const struct stack_walk* walk,
-                                       const struct wire_hotspot* layout, u64 method,
-                                       u64 in_register) {
+// pointer (where it is another's, compiled code has called, and the frame is that of an outer
+// caller); and when the other one has left its frame, where that returns to.
+static __always_inline bool is_calling(struct stack_walk* walk, const struct wire_hotspot* layout,
+                                       u64 method, u64 in_register) {
     const u64 most_bytecode = 0xffff;
     u64 const_method = 0;
 
@@ -54,7 +63,7 @@ static __always_inline bool is_calling(const struct stack_walk* walk,
         read_user_word(method + layout->method_const, &const_method);
         return in_register - const_method - layout->const_bytecode > most_bytecode;
     }
-    return in_register + STACK_PAGE - walk->sp <= walk->bp + STACK_PAGE - walk->sp ||
+    return is_last_sp(walk, in_register) ||
            in_register - layout->interpreter < layout->interpreter_size;
 }
 
