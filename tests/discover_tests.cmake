@@ -1,11 +1,11 @@
 # discover_tests(TARGET LABEL TIMEOUT SECONDS [ALONE PATTERN...]): the tests of a Google Test program,
-# one at a time, or, with AUGER_PARALLEL_TESTS, several. Those that a neighbour would disturb run
+# several at a time, or one (AUGER_PARALLEL_TESTS=OFF). Those that a neighbour would disturb run
 # alone in any case, each pattern one of --gtest_filter: what observes the whole machine or all
 # processes of a name, what finds out whether anybody probes a program, what samples so often that
 # nobody else gets a CPU, and what compares times of which each is a CPU's to itself.
 include(GoogleTest)
 
-option(AUGER_PARALLEL_TESTS "Run tests that no neighbour disturbs several at a time" OFF)
+option(AUGER_PARALLEL_TESTS "Run tests that no neighbour disturbs several at a time" ON)
 
 function(discover_tests target label)
     cmake_parse_arguments(PARSE_ARGV 2 ARG "" TIMEOUT ALONE)

@@ -4,7 +4,7 @@
 #include "tests/kernel/kernel_maps.h"
 #include "tests/kernel/program.h"
 #include "tests/kernel/session.h"
-#include "tests/support/median.h"
+#include "loader/base/quantile.h"
 
 #include <fmt/format.h>
 #include <sched.h>
@@ -76,6 +76,8 @@ constexpr uint32_t most_hz = 49'999;
 constexpr uint64_t calls_of_phase = 800;
 // So many as there is time for in a test: a pair takes three quarters of a second.
 constexpr size_t pairs_at_once = 7, fewest_pairs = 21, most_pairs = 294;
+// To see whether the rate is about the one.
+constexpr size_t pairs_of_try = 3;
 
 class Durations : public KernelTest, public testing::WithParamInterface<Way> {
   protected:
@@ -102,7 +104,7 @@ class Durations : public KernelTest, public testing::WithParamInterface<Way> {
     // By how much longer the program's calls are at that rate, by its own clock.
     double lengthened(uint32_t rate) {
         std::vector<double> own;
-        for (size_t pair = 0; pair < pairs_at_once; pair++) {
+        for (size_t pair = 0; pair < pairs_of_try; pair++) {
             const double before = measure(0).own, sampled = measure(rate).own;
             own.push_back(2 * sampled / (before + measure(0).own));
         }
