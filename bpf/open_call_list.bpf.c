@@ -104,6 +104,7 @@ int list_open_calls(struct bpf_iter__task* ctx) {
     if (state & TASK_STOPPED_OR_TRACED)
         record.syscall = WIRE_SYSCALL_STOPPED;
     record.argument = syscall_argument(regs);
+    record.thread_pointer = BPF_CORE_READ(task, THREAD_POINTER);
 
     return_instances = (u64)BPF_CORE_READ(task, utask, return_instances);
     depth = load_acquire(&calls->depth);

@@ -81,7 +81,7 @@ static __always_inline u32 step_through_code(struct stack_walk* walk, bool at_re
         walk->v8.inner = 0;
     return walk->mapping.kind == WIRE_MAPPING_HOTSPOT || is_v8_code(walk)
                ? step_through_runtime(walk, at_return)
-               : step(walk, at_return);
+               : (u32)step(walk, at_return);
 }
 
 #endif

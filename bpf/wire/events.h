@@ -191,6 +191,7 @@ struct wire_open_call {
     __wire_u64 return_slot;
     __wire_u64 return_address;
     __wire_u64 off_since_ns; /* of a goroutine: on no thread since; 0: it is on one */
+    __wire_u64 thread_pointer; /* of a thread: what pthread_self() returns there */
 };
 
 enum wire_process_change {
@@ -213,7 +214,7 @@ WIRE_ASSERT(sizeof(struct wire_sample) == 24 + 16 + 8 + 16 + 8, "wire_sample");
 WIRE_ASSERT(sizeof(struct wire_task_send) == 24 + 16 + WIRE_MAX_EXCHANGES * 24, "wire_task_send");
 WIRE_ASSERT(sizeof(struct wire_call_end) == 104, "wire_call_end");
 WIRE_ASSERT(sizeof(struct wire_call_parts) == 104 + 16 + WIRE_MAX_PARTS * 16, "wire_call_parts");
-WIRE_ASSERT(sizeof(struct wire_open_call) == 128, "wire_open_call");
+WIRE_ASSERT(sizeof(struct wire_open_call) == 136, "wire_open_call");
 WIRE_ASSERT(sizeof(struct wire_process) == 56, "wire_process");
 
 #endif

@@ -46,7 +46,7 @@ LiveUnwind::LiveUnwind(const Programs& programs, LiveNames& names,
                        std::shared_ptr<ConfinedProcesses> readers)
     : processes_fd_(programs.map_fd(MapKind::unwind_processes)), modules_(names.modules()),
       mappings_(names.mappings()), cells_(programs.map_fd(MapKind::unwind_cells)),
-      tables_(programs.unwind_tables()),
+      tables_(programs.unwind_tables()), walk_maps_(programs, cells_, tables_),
       python_(programs.map_fd(MapKind::python_layouts), names.python(), names.tasks()),
       hotspot_(programs.map_fd(MapKind::hotspot_processes), names.hotspot()),
       php_(programs.map_fd(MapKind::php_layouts), names.php()),
@@ -138,6 +138,25 @@ wire_unwind_mapping LiveUnwind::describe(const ModuleMapping& mapping, bool runs
         break;
     }
     return described;
+}
+
+std::vector<uint64_t> LiveUnwind::walk(const walked_thread& thread, PagedMemory& memory) {
+    struct Owner {
+        WalkMaps& maps;
+        PagedMemory& memory;
+    } owner{walk_maps_, memory};
+    const walk_source source = {
+        &owner,
+        [](void* owner, walk_map map, uint32_t key) {
+            return static_cast<Owner*>(owner)->maps.look_up(map, key);
+        },
+        [](void* owner, uint64_t address, void* bytes, size_t size) {
+            return static_cast<Owner*>(owner)->memory.read(address, bytes, size);
+        },
+    };
+    std::vector<uint64_t> words(WIRE_STACK_WORDS);
+    words.resize(walk_thread(&thread, &source, words.data()));
+    return words;
 }
 
 std::vector<wire_unwind_mapping> LiveUnwind::mappings(pid_t pid, uint64_t time_ns,

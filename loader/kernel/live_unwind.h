@@ -15,6 +15,8 @@
 #include "loader/kernel/unwind_cells.h"
 #include "loader/kernel/unwind_worker.h"
 #include "loader/kernel/v8_processes.h"
+#include "loader/kernel/walk_maps.h"
+#include "loader/process/paged_memory.h"
 #include "loader/reports/unwind_status.h"
 #include "loader/symbols/module_map.h"
 #include "loader/unwind/stack_walk.h"
@@ -49,6 +51,8 @@ class LiveUnwind {
     // The process runs a CPython, PHP, Ruby or Perl that walks did not know of then, or a V8, whose
     // functions only they know.
     bool lacked_functions(pid_t pid, uint64_t time_ns) const;
+    // The stack of a thread that waits, as a walk in the kernel would have it.
+    std::vector<uint64_t> walk(const walked_thread& thread, PagedMemory& memory);
     // The code of a process's execute_ex(), as it lies there. Empty when it is none of PHP's.
     LoopCode php_loop(pid_t pid) const;
     // No table is being made.
@@ -154,6 +158,7 @@ class LiveUnwind {
     ModuleMap& mappings_;
     UnwindCells cells_;
     wire_unwind_table* tables_; // by number
+    WalkMaps walk_maps_;
     PythonProcesses python_;
     HotspotProcesses hotspot_;
     PhpProcesses php_;

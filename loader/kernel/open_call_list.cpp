@@ -75,6 +75,7 @@ uint64_t turn_of(std::span<const wire_open_call> records) {
 
 struct OpenCallList::Reading {
     Mappings mappings;
+    std::map<pid_t, PagedMemory> memory;
     ReadingBudget goroutines{most_goroutine_stacks, most_describing_ns};
 };
 
@@ -147,20 +148,23 @@ size_t bytes_of_goroutine(const wire_go_runtime& runtime) {
 } // namespace
 
 std::vector<uint64_t> OpenCallList::read_stack_of(std::span<const wire_open_call> records,
-                                                  Mappings& mappings) {
+                                                  Reading& reading) {
     const wire_open_call& record = records.front();
-    const FindRule find = rules_of(record, mappings);
-    ReturnAddresses replaced;
+    const auto pid = static_cast<pid_t>(record.pid);
+    names_.know_process(pid, record.now_ns);
+    std::vector<walked_return> replaced;
     for (const wire_open_call& call : records) {
         if (call.return_address)
-            replaced.emplace(call.return_slot, call.return_address);
+            replaced.push_back({call.return_slot, call.return_address});
     }
+    std::ranges::sort(replaced, {}, &walked_return::slot);
     const ProcessId process = process_id_of(record);
     if (late_.contains(process))
         return {record.ip, WIRE_STACK_CUT | WIRE_STOP_UNREADABLE};
-    ProcessMemory memory(static_cast<pid_t>(record.pid));
-    auto stack = read_stack({record.ip, record.sp, record.bp, record.bx, WIRE_RBX_VALUE, true},
-                            memory, replaced, find, size_t{WIRE_MAX_USER_FRAMES});
+    PagedMemory& memory = reading.memory.try_emplace(pid, pid).first->second;
+    auto stack = unwind_.walk({record.pid, record.tid, record.ip, record.sp, record.bp, record.bx,
+                               record.thread_pointer, replaced.data(), replaced.size()},
+                              memory);
     if (memory.late())
         late_.insert(process);
     return stack;
@@ -248,7 +252,7 @@ OpenCall OpenCallList::describe_thread(std::span<const wire_open_call> records, 
     if (record.syscall >= 0)
         syscall = static_cast<uint64_t>(record.syscall);
     thread.stack =
-        names_.present_stack(pid, record.now_ns, syscall, read_stack_of(records, reading.mappings));
+        names_.present_stack(pid, record.now_ns, syscall, read_stack_of(records, reading));
     return thread;
 }
 

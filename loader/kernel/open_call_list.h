@@ -52,8 +52,7 @@ class OpenCallList {
     OpenCall describe_goroutine(const wire_open_call& record, Reading& reading);
     FindRule rules_of(const wire_open_call& record, Mappings& mappings);
     // User frames as of bpf/unwind_table.h.
-    std::vector<uint64_t> read_stack_of(std::span<const wire_open_call> records,
-                                        Mappings& mappings);
+    std::vector<uint64_t> read_stack_of(std::span<const wire_open_call> records, Reading& reading);
     // Likewise of a goroutine; none unless it is parked.
     std::vector<uint64_t> read_goroutine_stack(const wire_open_call& record, Mappings& mappings,
                                                ParkedGoroutine::State& state);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/process/process_memory.h"
 
+#include "loader/process/memory_pages.h"
 #include "loader/process/proc_info.h"
 #include "loader/process/run_in_time.h"
 
@@ -12,10 +13,6 @@
 #include <vector>
 
 namespace auger {
-
-namespace {
-constexpr uint64_t page_bytes = 4096;
-} // namespace
 
 ProcessMemory::ProcessMemory(pid_t pid) : tid_(living_thread(pid)) {}
 

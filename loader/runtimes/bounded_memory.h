@@ -3,13 +3,11 @@
 // read are kept, and there are so many of them. Whoever reads on after a failure gets zeros.
 #pragma once
 
+#include "loader/process/memory_pages.h"
 #include "loader/runtimes/read_memory.h"
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <type_traits>
 #include <unordered_map>
@@ -37,17 +35,7 @@ class BoundedMemory {
         return text;
     }
     bool bytes(uint64_t address, std::byte* to, size_t size) {
-        while (size > 0) {
-            const std::byte* const from = page(address / page_bytes);
-            if (!from)
-                return false;
-            const size_t at = address % page_bytes, part = std::min(size, page_bytes - at);
-            std::memcpy(to, from + at, part);
-            address += part;
-            to += part;
-            size -= part;
-        }
-        return true;
+        return copy_from_pages(address, to, size, [this](uint64_t number) { return page(number); });
     }
     // Something could not be read.
     bool failed() const { return failed_; }
@@ -55,26 +43,23 @@ class BoundedMemory {
     bool late() const { return late_; }
 
   private:
-    static constexpr size_t page_bytes = 4096;
-    using Page = std::array<std::byte, page_bytes>;
-
-    const std::byte* page(uint64_t number) {
+    const MemoryPage* page(uint64_t number) {
         if (failed_)
             return nullptr;
         if (const auto known = pages_.find(number); known != pages_.end())
-            return known->second.data();
+            return &known->second;
         failed_ = true;
         if (pages_.size() >= most_pages)
             return nullptr;
-        Page& page = pages_[number];
+        MemoryPage& page = pages_[number];
         const MemoryRead read = read_(number * page_bytes, page.data(), page.size());
         late_ = read == MemoryRead::late;
         failed_ = read != MemoryRead::whole;
-        return failed_ ? nullptr : page.data();
+        return failed_ ? nullptr : &page;
     }
 
     const ReadMemory& read_;
-    std::unordered_map<uint64_t, Page> pages_;
+    std::unordered_map<uint64_t, MemoryPage> pages_;
     bool failed_ = false;
     bool late_ = false;
 };

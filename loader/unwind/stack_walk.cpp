@@ -2,7 +2,6 @@
 #include "loader/unwind/stack_walk.h"
 
 #include "loader/arch/arch.h"
-#include "loader/unwind/prologue.h"
 
 #include ARCH(dwarf_register.h)
 #include ARCH(machine.h)
@@ -15,10 +14,8 @@ namespace {
 
 class Walk {
   public:
-    // `replaced`: null when only one stack can be read, and no code.
-    Walk(const StackFrame& frame, Memory& memory, const FindRule& find,
-         const ReturnAddresses* replaced)
-        : frame_(frame), memory_(memory), find_(find), replaced_(replaced) {}
+    Walk(const StackFrame& frame, StackPiece stack, const FindRule& find)
+        : frame_(frame), stack_(stack), find_(find) {}
 
     // Appends the callers, until there are `most` frames, and where each begins. Returns why it
     // ended.
@@ -30,39 +27,23 @@ class Walk {
     wire_unwind_stop step();
     wire_unwind_stop step_by_rule(const wire_unwind_rule& rule);
     wire_unwind_stop step_over_signal();
-    wire_unwind_stop step_without_rule();
     wire_unwind_stop enter_caller(uint64_t return_address, uint64_t sp, bool by_register = false);
 
-    std::optional<uint64_t> register_value(uint8_t number) const;
-    bool read(uint64_t address, uint64_t& value) const;
-    bool is_replaced(uint64_t slot) const { return replaced_ && replaced_->contains(slot); }
-    bool read_return_address(uint64_t slot, uint64_t& value) const;
-    bool is_code_behind_call(uint64_t address) const;
+    std::optional<uint64_t> register_value(uint8_t number);
+    bool read(uint64_t address, uint64_t& value);
 
     StackFrame frame_;
-    Memory& memory_;
+    StackPiece stack_;
     const FindRule& find_;
-    const ReturnAddresses* replaced_;
 };
 
-bool Walk::read(uint64_t address, uint64_t& value) const {
-    const auto word = memory_.word(address);
+bool Walk::read(uint64_t address, uint64_t& value) {
+    const auto word = stack_.word(address);
     value = word.value_or(value);
     return word.has_value();
 }
 
-bool Walk::read_return_address(uint64_t slot, uint64_t& value) const {
-    if (!is_replaced(slot))
-        return read(slot, value);
-    value = replaced_->at(slot);
-    return true;
-}
-
-bool Walk::is_code_behind_call(uint64_t address) const {
-    return find_(address - 1).stop != WIRE_STOP_NO_MAPPING && is_behind_call(memory_, address);
-}
-
-std::optional<uint64_t> Walk::register_value(uint8_t number) const {
+std::optional<uint64_t> Walk::register_value(uint8_t number) {
     if (number == register_stack)
         return frame_.sp;
     if (number == register_frame)
@@ -70,7 +51,7 @@ std::optional<uint64_t> Walk::register_value(uint8_t number) const {
     if (number == register_kept && frame_.bx_state == WIRE_RBX_VALUE)
         return frame_.bx;
     if (number == register_kept && frame_.bx_state == WIRE_RBX_MEMORY)
-        return memory_.word(frame_.bx);
+        return stack_.word(frame_.bx);
     return {};
 }
 
@@ -100,8 +81,7 @@ wire_unwind_stop Walk::step_by_rule(const wire_unwind_rule& rule) {
         return WIRE_STOP_END;
     if (rule.cfa == WIRE_CFA_SIGNAL)
         return step_over_signal();
-    // The thread pointer is not known.
-    if (rule.cfa == WIRE_CFA_GOROUTINE || (rule.cfa == WIRE_CFA_OTHER_STACK && !replaced_))
+    if (rule.cfa == WIRE_CFA_GOROUTINE || rule.cfa == WIRE_CFA_OTHER_STACK)
         return WIRE_STOP_UNREADABLE;
     const auto base = register_value(rule.cfa_register);
     if (rule.cfa == WIRE_CFA_UNSUPPORTED || !base)
@@ -135,7 +115,7 @@ wire_unwind_stop Walk::step_by_rule(const wire_unwind_rule& rule) {
         if (!read(saved(from, rule.rbp_offset), frame_.bp))
             return WIRE_STOP_UNREADABLE;
     }
-    if (!by_register && !read_return_address(cfa - sizeof(uint64_t), return_address))
+    if (!by_register && !read(cfa - sizeof(uint64_t), return_address))
         return WIRE_STOP_UNREADABLE;
     if (rule.rbx_saved == WIRE_SAVED_LOST) {
         frame_.bx_state = WIRE_RBX_LOST;
@@ -143,42 +123,7 @@ wire_unwind_stop Walk::step_by_rule(const wire_unwind_rule& rule) {
         frame_.bx = saved(rule.rbx_saved == WIRE_SAVED_AT_CFA ? cfa : bp, rule.rbx_offset);
         frame_.bx_state = WIRE_RBX_MEMORY;
     }
-    // The other stack may lie below.
-    if (rule.cfa == WIRE_CFA_OTHER_STACK)
-        frame_.sp = 0;
     return enter_caller(return_address, cfa, by_register);
-}
-
-wire_unwind_stop Walk::step_without_rule() {
-    uint64_t return_address = 0;
-    if (frame_.exact) {
-        const Prologue prologue = read_prologue(memory_, frame_.ip);
-        if (prologue == Prologue::pushed_rbp) {
-            frame_.bp = frame_.sp;
-        } else {
-            if (!read_return_address(frame_.sp, return_address))
-                return WIRE_STOP_UNREADABLE;
-            // A leaf function without a frame, or one whose frame is not there yet. Any other may
-            // have anything at the stack pointer, its caller's rbp above all.
-            if (prologue == Prologue::nothing_pushed || is_replaced(frame_.sp) ||
-                is_code_behind_call(return_address))
-                return enter_caller(return_address, frame_.sp + sizeof(uint64_t));
-        }
-    }
-    // By convention, of the outermost frame; code of the program's start has no rules at times.
-    if (!frame_.bp)
-        return WIRE_STOP_END;
-    if (frame_.bp < frame_.sp || frame_.bp % sizeof(uint64_t) != 0)
-        return WIRE_STOP_NO_TABLE;
-    const uint64_t slot = frame_.bp + sizeof(uint64_t);
-    uint64_t caller_bp = 0;
-    if (!read(frame_.bp, caller_bp) || !read_return_address(slot, return_address))
-        return WIRE_STOP_UNREADABLE;
-    if (return_address && !is_replaced(slot) && !is_code_behind_call(return_address))
-        return WIRE_STOP_NO_TABLE;
-    frame_.bp = caller_bp;
-    frame_.bx_state = WIRE_RBX_LOST;
-    return enter_caller(return_address, slot + sizeof(uint64_t));
 }
 
 wire_unwind_stop Walk::step() {
@@ -187,8 +132,6 @@ wire_unwind_stop Walk::step() {
         return step_by_rule(answer.rule);
     if (answer.stop != WIRE_STOP_NO_TABLE)
         return answer.stop;
-    if (replaced_)
-        return step_without_rule();
     return !frame_.exact && !frame_.bp ? WIRE_STOP_END : WIRE_STOP_NO_TABLE;
 }
 
@@ -221,33 +164,19 @@ std::optional<uint64_t> StackPiece::word(uint64_t address) {
 wire_unwind_stop walk_copied_stack(const StackFrame& frame, StackPiece stack, const FindRule& find,
                                    size_t most, std::vector<uint64_t>& frames,
                                    std::vector<uint64_t>* begins) {
-    return Walk(frame, stack, find, nullptr).append_callers(most, frames, begins);
-}
-
-namespace {
-
-std::vector<uint64_t> read_frames(const StackFrame& leaf, Walk walk, size_t most) {
-    // A frame's flags stand above addresses.
-    if (leaf.ip >> user_address_bits)
-        return {WIRE_STACK_CUT | WIRE_STOP_STUCK};
-    std::vector<uint64_t> frames = {leaf.ip};
-    const wire_unwind_stop stop = walk.append_callers(most, frames);
-    if (stop != WIRE_STOP_END)
-        frames.push_back(WIRE_STACK_CUT | stop);
-    return frames;
-}
-
-} // namespace
-
-std::vector<uint64_t> read_stack(const StackFrame& leaf, Memory& memory,
-                                 const ReturnAddresses& replaced, const FindRule& find,
-                                 size_t most) {
-    return read_frames(leaf, Walk(leaf, memory, find, &replaced), most);
+    return Walk(frame, stack, find).append_callers(most, frames, begins);
 }
 
 std::vector<uint64_t> read_stack(const StackFrame& leaf, StackPiece stack, const FindRule& find,
                                  size_t most) {
-    return read_frames(leaf, Walk(leaf, stack, find, nullptr), most);
+    // A frame's flags stand above addresses.
+    if (leaf.ip >> user_address_bits)
+        return {WIRE_STACK_CUT | WIRE_STOP_STUCK};
+    std::vector<uint64_t> frames = {leaf.ip};
+    const wire_unwind_stop stop = walk_copied_stack(leaf, stack, find, most, frames);
+    if (stop != WIRE_STOP_END)
+        frames.push_back(WIRE_STACK_CUT | stop);
+    return frames;
 }
 
 } // namespace auger

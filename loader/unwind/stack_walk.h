@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Walks stacks by the rules that the kernel side walks by (bpf/unwind.bpf.c): those that were
-// copied, since their rules were not there when they were sampled, and those of threads that wait
-// now, in their process's memory.
+// Walks stacks that were copied by the rules that the kernel side walks by (bpf/unwind.bpf.c):
+// those of samples, since their rules were not there when they were taken, and of goroutines.
 #pragma once
 
 #include "bpf/unwind_table.h"
@@ -10,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -39,9 +37,6 @@ class StackPiece final : public Memory {
     std::span<const std::byte> bytes_;
 };
 
-// Return addresses by where they lie, in place of what stands there: return probes put their own.
-using ReturnAddresses = std::map<uint64_t, uint64_t>;
-
 struct RuleAnswer {
     wire_unwind_stop stop = WIRE_STOP_NO_MAPPING; // WIRE_STOPS: there is a rule
     wire_unwind_rule rule = {};
@@ -57,14 +52,8 @@ wire_unwind_stop walk_copied_stack(const StackFrame& frame, StackPiece stack, co
                                    size_t most, std::vector<uint64_t>& frames,
                                    std::vector<uint64_t>* begins = nullptr);
 
-// The stack of a thread that waits, with its registers, from the memory of its process. As the
-// kernel side writes it: at most `most` frames (at least one), leaf first, and the word that says
-// why it is cut, if it is (WIRE_STACK_CUT). In code without rules it follows frame pointers. Memory
-// is the target's, and may hold anything.
-std::vector<uint64_t> read_stack(const StackFrame& leaf, Memory& memory,
-                                 const ReturnAddresses& replaced, const FindRule& find,
-                                 size_t most);
-// The same of a stack that was copied: nothing else is read.
+// As the kernel side writes it: at most `most` frames (at least one), leaf first, and the word that
+// says why it is cut, if it is (WIRE_STACK_CUT).
 std::vector<uint64_t> read_stack(const StackFrame& leaf, StackPiece stack, const FindRule& find,
                                  size_t most);
 

@@ -56,7 +56,8 @@ CommandRow open_command() {
         .summary = "the calls that are running now, the oldest first",
         .details = R"help(
 With their age and, as of now, what their threads wait for and their stacks: what a hanging service
-needs. Without PROBE, of all probes. The stack of a running thread cannot be read. Goroutines that
+needs. Without PROBE, of all probes. Functions of Python, Java, JavaScript, PHP, Ruby and Perl are in
+these stacks as in those of samples. The stack of a running thread cannot be read. Goroutines that
 are parked are shown with their stacks, and while `sample wall` watches them with what they are
 parked for and for how long; an exchange shows its connection. A span whose key is a task of
 Python's asyncio (`key task`) shows what that awaits, to the innermost line, through coroutines and

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -135,6 +136,54 @@ TEST_F(LivePython, TasksAreToldApart) {
         if (const json answer = json::parse(line); answer.contains("stacks"))
             again = labels_of(answer);
     EXPECT_EQ(again, labels);
+    program.go();
+    EXPECT_EQ(program.wait_exit(), 0);
+}
+
+// What sys._current_frames() says of each thread, between the native frames.
+TEST_F(LivePython, OpenCallsHaveFunctionsInTheirStacks) {
+    const std::string told = folder_.path("threads");
+    Program program("/usr/bin/python3", {AUGER_SOURCE_DIR "/tests/programs/python_waits.py", told});
+    program.wait_ready();
+    LiveAuger auger({"-p", std::to_string(program.pid())});
+    auger.run({"time libc:clock_nanosleep"});
+    program.go();
+    ASSERT_TRUE(wait_until([&] { return std::filesystem::exists(told + ".done"); }));
+    std::map<uint32_t, json> open;
+    for (const json& call : auger.all("open libc:clock_nanosleep"))
+        open[call["tid"]] = call;
+    std::ifstream lines(told);
+    size_t threads = 0;
+    for (std::string line; std::getline(lines, line); threads++) {
+        const json thread = json::parse(line);
+        SCOPED_TRACE(thread["case"]);
+        ASSERT_TRUE(open.contains(thread["tid"]));
+        const json& call = open[thread["tid"]];
+        json expected = json::array(), seen = json::array();
+        std::set<std::string> files;
+        for (const json& frame : thread["frames"]) {
+            files.insert(frame[1]);
+            expected.push_back({frame[0], frame[1].get<std::string>() + ":" + frame[2].dump()});
+        }
+        // Where they stand in the stack.
+        std::map<std::string, size_t> places;
+        for (size_t i = 0; i < call["stack"].size(); i++) {
+            const json &name = call["stack"][i], &source = call["source"][i];
+            const std::string place = source.is_string() ? source : "";
+            if (!files.contains(place.substr(0, place.rfind(':'))))
+                continue;
+            seen.push_back({name, place});
+            places.emplace(name, i);
+        }
+        EXPECT_EQ(seen, expected) << call["stack"];
+        EXPECT_LT(places["Thread._bootstrap"] + 1, call["stack"].size()); // called by C code
+        EXPECT_GT(places["leaf"], 0u);                                    // and calling it
+        if (thread["case"] == "through_sort") {
+            EXPECT_EQ(places["key"], places["leaf"] + 1);
+            EXPECT_GT(places["through_sort"], places["key"] + 1);
+        }
+    }
+    EXPECT_EQ(threads, 10u);
     program.go();
     EXPECT_EQ(program.wait_exit(), 0);
 }

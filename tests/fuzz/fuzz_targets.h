@@ -49,6 +49,8 @@ void fuzz_ruby(const uint8_t* data, size_t size);
 void fuzz_perl(const uint8_t* data, size_t size);
 // What a process claims of its HotSpot: tables, code, methods and lines.
 void fuzz_hotspot(const uint8_t* data, size_t size);
+// What a process claims of its stack, to the walk that the programs do in the kernel.
+void fuzz_walk(const uint8_t* data, size_t size);
 // What a file and a process claim of V8: layout, functions, scripts and lines.
 void fuzz_v8(const uint8_t* data, size_t size);
 // The records of a recording.

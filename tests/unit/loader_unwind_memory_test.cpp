@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Stacks of threads that wait, read from their process's memory: our own, and what a hostile
 // process might show.
+#include "loader/process/paged_memory.h"
 #include "loader/process/proc_maps.h"
-#include "loader/process/process_memory.h"
 #include "loader/process/safe_open.h"
 #include "loader/reader/tables/unwind_compiler.h"
 #include "loader/unwind/stack_walk.h"
+#include "tests/unit/walked_process.h"
 
 #include <gtest/gtest.h>
 
@@ -14,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <cstring>
 #include <map>
@@ -161,71 +163,76 @@ class WaitingChild {
     }
     pid_t pid() const { return pid_; }
     const Noted& noted() const { return noted_; }
-    StackFrame leaf() const {
-        return {noted_.ip, noted_.sp, noted_.bp, noted_.bx, WIRE_RBX_VALUE, true};
-    }
 
   private:
     pid_t pid_ = -1;
     Noted noted_{};
 };
 
-// The rules of all files that are mapped here, which are those of our children.
-class Rules {
-  public:
-    Rules() {
-        const auto mappings = read_maps(getpid());
-        for (const Mapping& mapping : *mappings) {
-            if (mapping.executable)
-                mappings_.push_back({mapping, nullptr});
-        }
-    }
-    RuleAnswer find(uint64_t code) {
-        for (auto& [mapping, file] : mappings_) {
-            if (code < mapping.start || code >= mapping.end)
-                continue;
-            if (!mapping.inode)
-                return {WIRE_STOP_NO_TABLE, {}};
-            if (!file)
-                file = &file_of(mapping.path);
-            const auto linked = file->address_of(code - mapping.start + mapping.offset);
-            const wire_unwind_rule* rule = linked ? file->tables.find(*linked) : nullptr;
-            return rule ? RuleAnswer{WIRE_STOPS, *rule} : RuleAnswer{WIRE_STOP_NO_TABLE, {}};
-        }
-        return {WIRE_STOP_NO_MAPPING, {}};
-    }
+struct MappedTable {
+    const UnwindTable* table = nullptr; // null: there is none
+    uint64_t bias = 0;
+};
 
-  private:
+// Compiled once, and kept from test to test.
+MappedTable table_of(const Mapping& mapping) {
     struct File {
         std::shared_ptr<const ElfFile> elf;
         UnwindTables tables;
-        std::optional<uint64_t> address_of(uint64_t offset) const {
-            for (const ElfSegment& segment : elf->segments()) {
-                if (segment.executable && offset - segment.offset < segment.file_size)
-                    return segment.address + (offset - segment.offset);
-            }
-            return {};
-        }
     };
-    // Kept from test to test.
-    static File& file_of(const std::string& path) {
-        static std::map<std::string, File> files;
-        auto [file, is_new] = files.try_emplace(path);
-        if (is_new) {
-            file->second.elf = *ElfFile::open(std::move(*open_regular(path)), path);
-            file->second.tables = *compile_unwind_tables(*file->second.elf);
-        }
-        return file->second;
+    static std::map<std::string, File> files;
+    auto [file, is_new] = files.try_emplace(mapping.path);
+    if (is_new) {
+        file->second.elf = *ElfFile::open(std::move(*open_regular(mapping.path)), mapping.path);
+        file->second.tables = *compile_unwind_tables(*file->second.elf);
     }
-    std::vector<std::pair<Mapping, File*>> mappings_;
-};
+    const auto linked = file->second.elf->address_of_offset(mapping.offset);
+    for (const UnwindTable& table : file->second.tables.tables)
+        if (linked && table.base - *linked < mapping.end - mapping.start)
+            return {&table, table.bias(mapping.start, *linked)};
+    return {};
+}
 
-std::vector<uint64_t> stack_of(const WaitingChild& child, const ReturnAddresses& replaced = {},
-                               size_t most = 127) {
-    Rules rules;
-    ProcessMemory memory(child.pid());
-    return read_stack(
-        child.leaf(), memory, replaced, [&](uint64_t code) { return rules.find(code); }, most);
+// What is mapped here now, which is what our children map: of files with their tables, and else
+// generated code.
+test::WalkedProcess this_process() {
+    test::WalkedProcess process;
+    std::vector<wire_unwind_mapping> known;
+    const auto mappings = read_maps(getpid());
+    for (const Mapping& mapping : *mappings) {
+        if (!mapping.executable)
+            continue;
+        wire_unwind_mapping one = {mapping.start, mapping.end, 0, 0, WIRE_MAPPING_JIT};
+        if (mapping.inode) {
+            const MappedTable of_file = table_of(mapping);
+            one.kind = WIRE_MAPPING_FILE;
+            one.table = of_file.table ? process.add(*of_file.table) : 0;
+            one.bias = of_file.bias;
+        }
+        known.push_back(one);
+    }
+    process.map(known);
+    return process;
+}
+
+walked_thread leaf_of(const WaitingChild& child) {
+    const Noted& noted = child.noted();
+    return {0, 0, noted.ip, noted.sp, noted.bp, noted.bx, 0, nullptr, 0};
+}
+
+std::vector<uint64_t> stack_of(pid_t pid, const walked_thread& leaf,
+                               const std::vector<walked_return>& replaced = {}) {
+    PagedMemory memory(pid);
+    return this_process().walk(
+        leaf,
+        [&](uint64_t address, void* bytes, size_t size) {
+            return memory.read(address, bytes, size);
+        },
+        replaced);
+}
+std::vector<uint64_t> stack_of(const WaitingChild& child,
+                               const std::vector<walked_return>& replaced = {}) {
+    return stack_of(child.pid(), leaf_of(child), replaced);
 }
 
 // Up to where the process begins, which is far from here.
@@ -248,25 +255,17 @@ TEST(StackOfAWait, GoesUpByCallFrameInformation) {
     leaf_of_inner = wait_without_frame;
 }
 
-TEST(StackOfAWait, HasNoMoreFramesThanAreWanted) {
-    const WaitingChild child(nullptr, inner);
-    const auto all = stack_of(child);
-    const uint64_t deep = WIRE_STACK_CUT | WIRE_STOP_DEPTH;
-    EXPECT_EQ(stack_of(child, {}, 1), (std::vector{all[0], deep}));
-    EXPECT_EQ(stack_of(child, {}, 3), (std::vector{all[0], all[1], all[2], deep}));
-    EXPECT_EQ(stack_of(child, {}, all.size()), all);
-}
-
 TEST(StackOfAWait, TakesReplacedReturnAddresses) {
     const WaitingChild child(nullptr, inner);
     const auto stack = stack_of(child);
     ASSERT_GE(stack.size(), 4u);
     // Another one stood where the leaf's lies.
-    EXPECT_EQ(stack_of(child, {{child.noted().sp, child.noted().into_outer}}, 2),
-              (std::vector{stack[0], child.noted().into_outer,
-                           uint64_t{WIRE_STACK_CUT | WIRE_STOP_DEPTH}}));
+    const auto other = stack_of(child, {{child.noted().sp, child.noted().into_outer}});
+    ASSERT_GE(other.size(), 2u);
+    EXPECT_EQ(other[0], stack[0]);
+    EXPECT_EQ(other[1], child.noted().into_outer);
     // What is no return address's place is read as it is.
-    EXPECT_EQ(stack_of(child, {{child.noted().sp + 4, 5}, {child.noted().sp - 8, 5}}), stack);
+    EXPECT_EQ(stack_of(child, {{child.noted().sp - 8, 5}, {child.noted().sp + 4, 5}}), stack);
 }
 
 TEST(StackOfAWait, FindsFramesByRbx) {
@@ -320,114 +319,135 @@ TEST(StackOfAWait, SurvivesWhateverRegistersSay) {
     Caller* caller = code.add<Caller>(generated_caller, sizeof(generated_caller));
     code.finish();
     const WaitingChild child(caller, inner);
-    Rules rules;
+    test::WalkedProcess process = this_process();
+    PagedMemory memory(child.pid());
     std::mt19937_64 random(1);
     for (int i = 0; i < 500; i++) {
-        StackFrame leaf = child.leaf();
+        walked_thread leaf = leaf_of(child);
         if (i % 8 == 7)
             leaf.ip = reinterpret_cast<uint64_t>(caller) + random() % 16;
         uint64_t* const registers[] = {&leaf.ip, &leaf.sp, &leaf.bp, &leaf.bx};
         *registers[i % 4] = i % 2 ? random() : child.noted().sp + random() % 512;
-        ProcessMemory memory(child.pid());
-        const auto stack = read_stack(
-            leaf, memory, {}, [&](uint64_t code) { return rules.find(code); }, 127);
+        const auto stack = process.walk(leaf, [&](uint64_t address, void* bytes, size_t size) {
+            return memory.read(address, bytes, size);
+        });
         EXPECT_GE(stack.size(), 1u);
-        EXPECT_LE(stack.size(), 128u);
+        EXPECT_LE(stack.size(), size_t{WIRE_MAX_USER_FRAMES} + 1);
     }
 }
 
 TEST(StackOfAWait, OfAProcessThatIsGoneHasOnlyTheInstruction) {
-    ProcessMemory memory(0x7ffffff0);
-    Rules rules;
-    const auto find = [&](uint64_t code) { return rules.find(code); };
-    EXPECT_EQ(read_stack({0x1234, 0x5678, 0, 0, WIRE_RBX_VALUE, true}, memory, {}, find, 127),
+    constexpr pid_t nobody = 0x7ffffff0;
+    EXPECT_EQ(stack_of(nobody, {0, 0, 0x1234, 0x5678, 0, 0, 0, nullptr, 0}),
               (std::vector<uint64_t>{0x1234, WIRE_STACK_CUT | WIRE_STOP_NO_MAPPING}));
     const auto here = reinterpret_cast<uint64_t>(wait_without_frame);
-    EXPECT_EQ(read_stack({here, 0x5678, 0, 0, WIRE_RBX_VALUE, true}, memory, {}, find, 127),
+    EXPECT_EQ(stack_of(nobody, {0, 0, here, 0x5678, 0, 0, 0, nullptr, 0}),
               (std::vector<uint64_t>{here, WIRE_STACK_CUT | WIRE_STOP_UNREADABLE}));
 }
 
-// Memory that is made up: words of a stack, and code.
-class MadeUpMemory final : public Memory {
-  public:
-    std::map<uint64_t, uint64_t> words;
-    std::optional<uint64_t> word(uint64_t address) override {
-        const auto known = words.find(address);
-        return known != words.end() ? std::optional(known->second) : std::nullopt;
+constexpr uint64_t code = 0x10000, stack_start = 0x7000, stack_end = 0xb000;
+
+constexpr uint64_t cut(wire_unwind_stop stop) {
+    return WIRE_STACK_CUT | stop;
+}
+
+// Code in [0x10000, 0x20000) with one rule, or with none, and a stack: words are 0 but for those
+// that are said.
+class MadeUpStacks : public testing::Test {
+  protected:
+    // The stack of a thread that is at the beginning of the code.
+    std::vector<uint64_t> walk(uint64_t bp = 0, std::optional<wire_unwind_rule> rule = {}) {
+        return walk_from({0, 0, code, stack_start, bp, 0, 0, nullptr, 0}, rule);
+    }
+    std::vector<uint64_t> walk_from(const walked_thread& leaf,
+                                    std::optional<wire_unwind_rule> rule = {}) {
+        test::WalkedProcess process;
+        wire_unwind_mapping mapping = {code, 2 * code, code, 0, WIRE_MAPPING_FILE};
+        if (rule) {
+            UnwindTable table;
+            table.size = code;
+            table.pages.resize(code / WIRE_UNWIND_PAGE + 1, 1);
+            table.pages[0] = 0;
+            table.rows = {1 << WIRE_UNWIND_PAGE_BITS};
+            table.rules = {{}, *rule};
+            mapping.table = process.add(table);
+        }
+        process.map({mapping});
+        const std::vector<walked_return> replaced(leaf.returns, leaf.returns + leaf.return_count);
+        return process.walk(
+            leaf,
+            [this](uint64_t address, void* bytes, size_t size) {
+                return read(address, bytes, size);
+            },
+            replaced);
     }
     // So that `address` stands behind a call instruction.
     uint64_t after_call(uint64_t address) {
         words[address - 8] = uint64_t{0xe8} << 24;
         return address;
     }
+
+    std::map<uint64_t, uint64_t> words;
+    uint64_t readable_from = stack_start - 0x1000;
+
+  private:
+    bool read(uint64_t address, void* bytes, size_t size) const {
+        const bool in_stack = address >= readable_from && address + size <= stack_end;
+        const bool in_code = address >= code - 8 && address + size <= 4 * code;
+        if (!in_stack && !in_code)
+            return false;
+        for (size_t i = 0; i < size; i++) {
+            const auto word = words.find((address + i) & ~uint64_t{7});
+            const uint64_t value = word == words.end() ? 0 : word->second;
+            static_cast<uint8_t*>(bytes)[i] = static_cast<uint8_t>(value >> (address + i) % 8 * 8);
+        }
+        return true;
+    }
 };
 
-constexpr uint64_t code = 0x10000, stack_start = 0x7000;
-
-// Of code in [0x10000, 0x20000) with one rule, or with none.
-std::vector<uint64_t> walk(MadeUpMemory& memory, const StackFrame& leaf,
-                           std::optional<wire_unwind_rule> rule = {}) {
-    const auto find = [&](uint64_t address) -> RuleAnswer {
-        if (address < code || address >= 2 * code)
-            return {WIRE_STOP_NO_MAPPING, {}};
-        return rule ? RuleAnswer{WIRE_STOPS, *rule} : RuleAnswer{WIRE_STOP_NO_TABLE, {}};
-    };
-    return read_stack(leaf, memory, {}, find, 10);
-}
-
-constexpr uint64_t cut(wire_unwind_stop stop) {
-    return WIRE_STACK_CUT | stop;
-}
-
-TEST(CodeWithoutRules, EndsWhereNoFramePointerHolds) {
-    MadeUpMemory memory;
-    const StackFrame leaf{code, stack_start, stack_start + 16, 0, WIRE_RBX_VALUE, true};
-    memory.words = {{stack_start, 1}, {stack_start + 16, 0}, {stack_start + 24, code + 0x100}};
-    EXPECT_EQ(walk(memory, leaf), (std::vector{code, cut(WIRE_STOP_NO_TABLE)}));
-    memory.after_call(code + 0x100);
-    EXPECT_EQ(walk(memory, leaf), (std::vector{code, code + 0x100}));
-    // Behind a call, but not in code.
-    memory.words[stack_start + 24] = memory.after_call(0x30000);
-    EXPECT_EQ(walk(memory, leaf), (std::vector{code, cut(WIRE_STOP_NO_TABLE)}));
+TEST_F(MadeUpStacks, EndWhereNoFramePointerHolds) {
+    words = {{stack_start, 1}, {stack_start + 16, 0}, {stack_start + 24, code + 0x100}};
+    EXPECT_EQ(walk(stack_start + 16), (std::vector{code, cut(WIRE_STOP_NO_TABLE)}));
+    after_call(code + 0x100);
+    EXPECT_EQ(walk(stack_start + 16), (std::vector{code, code + 0x100}));
+    // Behind a call, but in no code that is known.
+    words[stack_start + 24] = after_call(0x30000);
+    EXPECT_EQ(walk(stack_start + 16),
+              (std::vector<uint64_t>{code, 0x30000, cut(WIRE_STOP_NO_MAPPING)}));
     // As the outermost function of a thread may have it.
-    memory.words[stack_start + 24] = 0;
-    EXPECT_EQ(walk(memory, leaf), (std::vector{code}));
-    memory.words.erase(stack_start + 24);
-    EXPECT_EQ(walk(memory, leaf), (std::vector{code, cut(WIRE_STOP_UNREADABLE)}));
-    memory.words.erase(stack_start);
-    EXPECT_EQ(walk(memory, leaf), (std::vector{code, cut(WIRE_STOP_UNREADABLE)}));
+    words[stack_start + 24] = 0;
+    EXPECT_EQ(walk(stack_start + 16), (std::vector{code}));
+    readable_from = stack_start + 32;
+    EXPECT_EQ(walk(stack_start + 16), (std::vector{code, cut(WIRE_STOP_UNREADABLE)}));
 }
 
-TEST(CodeWithoutRules, TakesTheStackPointersWordInAPrologueOnly) {
-    MadeUpMemory memory;
-    const uint64_t caller = memory.after_call(code + 0x100), other = code + 0x200;
-    const StackFrame leaf{code, stack_start, 0, 0, WIRE_RBX_VALUE, true};
-    memory.words[stack_start] = other; // not behind a call
-    EXPECT_EQ(walk(memory, leaf), (std::vector{code}));
+TEST_F(MadeUpStacks, TakeTheStackPointersWordInAPrologueOnly) {
+    const uint64_t caller = after_call(code + 0x100), other = code + 0x200;
+    words[stack_start] = other; // not behind a call
+    EXPECT_EQ(walk(), (std::vector{code}));
     for (const uint64_t bytes : {0x55u, 0xc3u, 0x0008c2u, 0xc3f3u, 0xfa1e0ff3u}) {
-        memory.words[code] = bytes;
-        EXPECT_EQ(walk(memory, leaf), (std::vector{code, other})) << std::hex << bytes;
+        words[code] = bytes;
+        EXPECT_EQ(walk(), (std::vector{code, other})) << std::hex << bytes;
     }
     // Behind `push %rbp` the caller's stands above it.
-    memory.words[code - 8] = uint64_t{0x55} << 56;
-    memory.words[stack_start] = 0;
-    memory.words[stack_start + 8] = caller;
+    words[code - 8] = uint64_t{0x55} << 56;
+    words[stack_start] = 0;
+    words[stack_start + 8] = caller;
     for (const uint64_t bytes : {0xe58948u, 0xec8b48u}) {
-        memory.words[code] = bytes;
-        EXPECT_EQ(walk(memory, leaf), (std::vector{code, caller})) << std::hex << bytes;
+        words[code] = bytes;
+        EXPECT_EQ(walk(), (std::vector{code, caller})) << std::hex << bytes;
     }
 }
 
-TEST(MadeUpStacks, GoUpOrEnd) {
-    MadeUpMemory memory;
-    const uint64_t caller = memory.after_call(code + 0x100);
-    // A chain of frame pointers that leads to itself, or down.
+TEST_F(MadeUpStacks, GoUpOrEnd) {
+    const uint64_t caller = after_call(code + 0x100);
+    words[stack_start + 8] = caller;
+    // A chain of frame pointers that leads to itself, or down, or to where nothing is.
     for (const uint64_t next :
          {stack_start, stack_start - 64, stack_start + 1, uint64_t{1} << 60}) {
-        memory.words[stack_start] = next;
-        memory.words[stack_start + 8] = caller;
-        EXPECT_EQ(walk(memory, {caller, stack_start, stack_start, 0, WIRE_RBX_VALUE, false}),
-                  (std::vector{caller, caller,
+        words[stack_start] = next;
+        EXPECT_EQ(walk(stack_start),
+                  (std::vector{code, caller,
                                cut(next > stack_start + 16 && next % 8 == 0 ? WIRE_STOP_UNREADABLE
                                                                             : WIRE_STOP_NO_TABLE)}))
             << next;
@@ -436,33 +456,48 @@ TEST(MadeUpStacks, GoUpOrEnd) {
     wire_unwind_rule rule = {};
     rule.cfa = WIRE_CFA_REGISTER;
     rule.cfa_register = 7;
-    memory.words[stack_start - 8] = caller;
-    const StackFrame leaf{code, stack_start, stack_start, 0, WIRE_RBX_VALUE, true};
-    EXPECT_EQ(walk(memory, leaf, rule), (std::vector{code, cut(WIRE_STOP_STUCK)}));
+    words[stack_start - 8] = caller;
+    EXPECT_EQ(walk(0, rule), (std::vector{code, cut(WIRE_STOP_STUCK)}));
     // Return addresses that no address can be.
     rule.offset = 8;
-    memory.words[stack_start] = uint64_t{1} << 60;
-    EXPECT_EQ(walk(memory, leaf, rule), (std::vector{code, cut(WIRE_STOP_STUCK)}));
-    EXPECT_EQ(walk(memory, {~uint64_t{0}, 0, 0, 0, WIRE_RBX_VALUE, true}),
+    words[stack_start] = uint64_t{1} << 60;
+    EXPECT_EQ(walk(0, rule), (std::vector{code, cut(WIRE_STOP_STUCK)}));
+    EXPECT_EQ(walk_from({0, 0, ~uint64_t{0}, 0, 0, 0, 0, nullptr, 0}),
               (std::vector{cut(WIRE_STOP_STUCK)}));
 }
 
-TEST(MadeUpStacks, MayGoOnOnOthers) {
-    MadeUpMemory memory;
-    // Down, over and over: it ends all the same.
+// Two return probes are at one place, behind another's.
+TEST_F(MadeUpStacks, HaveTheReturnAddressesThatProbesReplaced) {
+    constexpr uint64_t probes = 0x7ffffffff000;
+    wire_unwind_rule rule = {};
+    rule.cfa = WIRE_CFA_REGISTER;
+    rule.cfa_register = 7;
+    rule.offset = 16;
+    words[stack_start + 8] = words[stack_start + 24] = probes;
+    const walked_return first = {stack_start + 8, code + 0x20};
+    const std::array all = {first, walked_return{stack_start + 24, probes},
+                            walked_return{stack_start + 24, code + 0x30}};
+    walked_thread leaf = {0, 0, code, stack_start, 0, 0, 0, all.data(), all.size()};
+    EXPECT_EQ(walk_from(leaf, rule), (std::vector{code, code + 0x20, code + 0x30}));
+    leaf.return_count = 1;
+    EXPECT_EQ(walk_from(leaf, rule),
+              (std::vector{code, code + 0x20, probes, cut(WIRE_STOP_NO_MAPPING)}));
+}
+
+TEST_F(MadeUpStacks, MayGoOnOnOthers) {
+    // Over and over: it ends all the same.
     wire_unwind_rule rule = {};
     rule.cfa = WIRE_CFA_OTHER_STACK;
     rule.cfa_register = 7;
-    rule.offset = -16;
-    for (uint64_t at = stack_start; at > stack_start - 512; at -= 8)
-        memory.words[at] = code + 0x100;
-    const StackFrame leaf{code, stack_start, 0, 0, WIRE_RBX_VALUE, true};
-    auto stack = walk(memory, leaf, rule);
-    ASSERT_EQ(stack.size(), 11u);
+    rule.offset = 16;
+    for (uint64_t at = stack_start; at < stack_end; at += 8)
+        words[at] = code + 0x100;
+    const auto stack = walk(0, rule);
+    ASSERT_EQ(stack.size(), size_t{WIRE_MAX_USER_FRAMES} + 1);
     EXPECT_EQ(stack.back(), cut(WIRE_STOP_DEPTH));
-    // Of a goroutine, by the thread pointer, which is not known.
+    // Of a goroutine, by a thread pointer that leads nowhere.
     rule.cfa = WIRE_CFA_GOROUTINE;
-    EXPECT_EQ(walk(memory, leaf, rule), (std::vector{code, cut(WIRE_STOP_UNREADABLE)}));
+    EXPECT_EQ(walk(0, rule), (std::vector{code, cut(WIRE_STOP_UNREADABLE)}));
 }
 
 TEST(CopiedStacks, AreNotFollowedToWhereNothingIsKnown) {
