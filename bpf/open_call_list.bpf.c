@@ -61,7 +61,8 @@ __noinline int describe_call(struct open_calls* calls, u32 i, u64 return_instanc
     record->call.spec = load_acquire(&call->spec);
     record->call.generation = load_acquire(&call->generation);
     record->return_slot = load_acquire(&call->sp);
-    if (!is_current(call) || (!record->running && is_below(calls, call, record->sp)))
+    if (!is_current(call) ||
+        (!record->running && is_below(calls, call, record->registers[STACK_POINTER])))
         return 0;
     if (i >= load_acquire(&calls->depth) || load_acquire(&call->sequence) != sequence ||
         load_acquire(&call->start_ns) != start_ns)
@@ -96,7 +97,9 @@ int list_open_calls(struct bpf_iter__task* ctx) {
     state = task->__state;
     record.depth = -1; // of none yet
     record.running = !state;
-    TAKE_WALK_REGISTERS(&record, regs);
+    note_user_registers(record.registers, regs);
+    record.compat = is_compat(regs);
+    record.switches = task->nvcsw + task->nivcsw;
     // What was interrupted has no number of a system call, but a negative one.
     record.syscall = syscall_number(regs);
     if (record.running || record.syscall < 0)

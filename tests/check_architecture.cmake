@@ -14,7 +14,7 @@ set(ALLOWED
     "bpf/arch/arch\\.h|loader/arch/arch\\.h"     # choose the folder
     "bpf/unwind_table\\.h"                      # members are named after rbp and rbx, which tables follow
     "loader/reader/tables/[a-z_]*\\.(cpp|h)"    # likewise, and code that is followed without tables
-    "loader/unwind/(prologue\\.h|stack_walk\\.cpp)" # likewise: the walk of user space
+    "loader/unwind/stack_walk\\.cpp" # likewise: the walk of user space
     "loader/reader/code/[a-z_]*\\.(cpp|h)"      # what decoders answer, in the words of x86
     "loader/reader/matching/unwind_facts\\.cpp" # names of libunwind's functions
     "loader/probes/module_name\\.h"             # a path, as an example

@@ -2,7 +2,8 @@
 # several at a time, or one (AUGER_PARALLEL_TESTS=OFF). Those that a neighbour would disturb run
 # alone in any case, each pattern one of --gtest_filter: what observes the whole machine or all
 # processes of a name, what finds out whether anybody probes a program, what samples so often that
-# nobody else gets a CPU, and what compares times of which each is a CPU's to itself.
+# nobody else gets a CPU, what compares times of which each is a CPU's to itself, and what waits for
+# no longer than a user would.
 include(GoogleTest)
 
 option(AUGER_PARALLEL_TESTS "Run tests that no neighbour disturbs several at a time" ON)

@@ -170,6 +170,8 @@ struct wire_call_parts {
 };
 
 /* A call that is open now; see the program that lists them. */
+enum { WIRE_USER_REGISTERS = 17 };
+
 struct wire_open_call {
     struct wire_call call;
     __wire_u64 now_ns;
@@ -179,18 +181,17 @@ struct wire_open_call {
     __wire_u32 running; /* 1: on a CPU or waiting for one, so that the registers are not its present
                            ones */
     char comm[WIRE_COMM];
-    __wire_u64 ip; /* user registers when it entered the kernel */
-    __wire_u64 sp;
-    __wire_u64 bp;
-    __wire_u64 bx;
-    __wire_s32 syscall; /* in which the thread waits; else wire_no_syscall */
-    __wire_u32 padding;
+    /* As DWARF counts, and then the address of the next instruction: when it entered the kernel. */
+    __wire_u64 registers[WIRE_USER_REGISTERS];
+    __wire_s32 syscall;  /* in which the thread waits; else wire_no_syscall */
+    __wire_u32 compat;   /* 1: the thread runs a 32-bit program */
     __wire_u64 argument; /* the system call's first one */
+    __wire_u64 switches; /* how often the thread has left its CPU */
     /* Where a return probe has replaced the return address by its own, and what stood there; 0: it
      * is in place. */
     __wire_u64 return_slot;
     __wire_u64 return_address;
-    __wire_u64 off_since_ns; /* of a goroutine: on no thread since; 0: it is on one */
+    __wire_u64 off_since_ns;   /* of a goroutine: on no thread since; 0: it is on one */
     __wire_u64 thread_pointer; /* of a thread: what pthread_self() returns there */
 };
 
@@ -214,7 +215,7 @@ WIRE_ASSERT(sizeof(struct wire_sample) == 24 + 16 + 8 + 16 + 8, "wire_sample");
 WIRE_ASSERT(sizeof(struct wire_task_send) == 24 + 16 + WIRE_MAX_EXCHANGES * 24, "wire_task_send");
 WIRE_ASSERT(sizeof(struct wire_call_end) == 104, "wire_call_end");
 WIRE_ASSERT(sizeof(struct wire_call_parts) == 104 + 16 + WIRE_MAX_PARTS * 16, "wire_call_parts");
-WIRE_ASSERT(sizeof(struct wire_open_call) == 136, "wire_open_call");
+WIRE_ASSERT(sizeof(struct wire_open_call) == 248, "wire_open_call");
 WIRE_ASSERT(sizeof(struct wire_process) == 56, "wire_process");
 
 #endif

@@ -2,6 +2,7 @@
 #include "loader/kernel/open_call_list.h"
 
 #include "bpf/go_runtime.h"
+#include "loader/arch/arch.h"
 #include "loader/base/fd.h"
 #include "loader/kernel/clock.h"
 #include "loader/kernel/goroutine_text.h"
@@ -9,6 +10,8 @@
 #include "loader/process/proc_info.h"
 #include "loader/process/process_memory.h"
 #include "loader/stream/wire_decoder.h"
+
+#include ARCH(dwarf_register.h)
 
 #include <bpf/bpf.h>
 #include <linux/bpf.h>
@@ -21,6 +24,7 @@
 #include <cerrno>
 #include <functional>
 #include <iterator>
+#include <ranges>
 
 namespace auger {
 
@@ -65,17 +69,24 @@ bool have_one_caller(const wire_open_call& a, const wire_open_call& b) {
 }
 
 // The order in which callers are looked at: threads, since their registers are known as of a
-// moment, then the goroutines with the oldest calls, since there may be more than are looked at.
-uint64_t turn_of(std::span<const wire_open_call> records) {
+// moment, those of a process together; then the goroutines with the oldest calls, since there may
+// be more than are looked at.
+std::pair<uint64_t, uint32_t> turn_of(std::span<const wire_open_call> records) {
+    const wire_open_call& first = records.front();
     const auto start = [](const wire_open_call& record) { return record.call.start_ns; };
-    return is_goroutine(records.front()) ? std::ranges::min(records, {}, start).call.start_ns : 0;
+    if (!is_goroutine(first))
+        return {0, first.pid};
+    return {std::ranges::min(records, {}, start).call.start_ns, 0};
 }
 
 } // namespace
 
 struct OpenCallList::Reading {
     Mappings mappings;
-    std::map<pid_t, PagedMemory> memory;
+    // Of one process at a time.
+    std::optional<PagedMemory> memory;
+    pid_t memory_of = 0;
+    ReadingBudget threads{SIZE_MAX, most_describing_ns};
     ReadingBudget goroutines{most_goroutine_stacks, most_describing_ns};
 };
 
@@ -132,9 +143,11 @@ namespace {
 constexpr int most_goroutine_attempts = 3;
 constexpr uint64_t most_goroutine_stack = 512 << 10; // bytes that are read
 
-using ProcessId = std::pair<pid_t, uint64_t>;
+// A stack takes some milliseconds. Processes that take so much longer, or let us wait for their
+// memory, are left alone for a minute.
+constexpr uint64_t most_walking_ns = 500'000'000, spared_ns = 60 * second_ns;
 
-ProcessId process_id_of(const wire_open_call& record) {
+std::pair<pid_t, uint64_t> process_id_of(const wire_open_call& record) {
     const auto pid = static_cast<pid_t>(record.pid);
     const auto stat = read_stat(pid);
     return {pid, stat ? stat->start_ticks : 0};
@@ -147,26 +160,38 @@ size_t bytes_of_goroutine(const wire_go_runtime& runtime) {
 
 } // namespace
 
+bool OpenCallList::is_spared(const ProcessId& process) const {
+    const auto late = late_.find(process);
+    return late != late_.end() && clock_ns() < late->second;
+}
+
+void OpenCallList::spare(const ProcessId& process) {
+    std::erase_if(late_, [now = clock_ns()](const auto& late) { return late.second < now; });
+    late_[process] = clock_ns() + spared_ns;
+}
+
 std::vector<uint64_t> OpenCallList::read_stack_of(std::span<const wire_open_call> records,
                                                   Reading& reading) {
     const wire_open_call& record = records.front();
     const auto pid = static_cast<pid_t>(record.pid);
-    names_.know_process(pid, record.now_ns);
     std::vector<walked_return> replaced;
-    for (const wire_open_call& call : records) {
+    for (const wire_open_call& call : records | std::views::reverse) { // the innermost first
         if (call.return_address)
             replaced.push_back({call.return_slot, call.return_address});
     }
-    std::ranges::sort(replaced, {}, &walked_return::slot);
     const ProcessId process = process_id_of(record);
-    if (late_.contains(process))
-        return {record.ip, WIRE_STACK_CUT | WIRE_STOP_UNREADABLE};
-    PagedMemory& memory = reading.memory.try_emplace(pid, pid).first->second;
-    auto stack = unwind_.walk({record.pid, record.tid, record.ip, record.sp, record.bp, record.bx,
+    if (is_spared(process))
+        return {record.registers[register_code], WIRE_STACK_CUT | WIRE_STOP_UNREADABLE};
+    if (reading.memory_of != pid) {
+        reading.memory.emplace(pid);
+        reading.memory_of = pid;
+    }
+    reading.memory->allow(most_walking_ns);
+    auto stack = unwind_.walk({record.pid, record.tid, record.registers, record.compat != 0,
                                record.thread_pointer, replaced.data(), replaced.size()},
-                              memory);
-    if (memory.late())
-        late_.insert(process);
+                              *reading.memory);
+    if (reading.memory->late())
+        spare(process);
     return stack;
 }
 
@@ -185,11 +210,11 @@ std::vector<uint64_t> OpenCallList::read_goroutine_stack(const wire_open_call& r
     const auto pid = static_cast<pid_t>(record.pid);
     const uint64_t g = record.argument;
     std::vector<std::byte> before(bytes_of_goroutine(runtime)), after(before.size());
-    for (int left = most_goroutine_attempts; left > 0 && !late_.contains(process); left--) {
+    for (int left = most_goroutine_attempts; left > 0 && !is_spared(process); left--) {
         ProcessMemory memory(pid);
         const ParkedGoroutine parked = read_parked_goroutine(memory, runtime, g);
         if (memory.late())
-            late_.insert(process);
+            spare(process);
         state = parked.state;
         if (state != State::parked)
             return {};
@@ -202,7 +227,7 @@ std::vector<uint64_t> OpenCallList::read_goroutine_stack(const wire_open_call& r
             return read_stack({parked.ip, parked.sp, 0, 0, WIRE_RBX_LOST, true},
                               StackPiece(parked.sp, stack), find, size_t{WIRE_MAX_USER_FRAMES});
         if (read == MemoryRead::late)
-            late_.insert(process);
+            spare(process);
         // Of one that is parked again and again there is no stack of one moment.
         state = read == MemoryRead::whole ? State::on_thread : State::unreadable;
     }
@@ -251,8 +276,16 @@ OpenCall OpenCallList::describe_thread(std::span<const wire_open_call> records, 
     std::optional<uint64_t> syscall;
     if (record.syscall >= 0)
         syscall = static_cast<uint64_t>(record.syscall);
+    if (reading.threads.take(clock_ns()) != ReadingBudget::Left::some) {
+        thread.wait += fmt::format("; its stack is not read: others' took {} s",
+                                   most_describing_ns / second_ns);
+        return thread;
+    }
     thread.stack =
         names_.present_stack(pid, record.now_ns, syscall, read_stack_of(records, reading));
+    const auto switches = switches_of(static_cast<pid_t>(record.tid));
+    if (switches && *switches != record.switches)
+        thread.wait += "; it went on while its stack was read";
     return thread;
 }
 
@@ -377,6 +410,9 @@ std::vector<OpenCall> OpenCallList::describe(std::span<const wire_open_call> rec
         threads.push_back(records.subspan(begin, end - begin));
     }
     std::ranges::stable_sort(threads, {}, turn_of);
+    for (const wire_open_call& record : records)
+        names_.know_process(static_cast<pid_t>(record.pid), record.now_ns);
+    unwind_.update(clock_ns());
     Reading reading;
     for (const auto of_thread : threads) {
         std::optional<OpenCall> thread;

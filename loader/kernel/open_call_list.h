@@ -16,7 +16,6 @@
 
 #include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -42,6 +41,9 @@ class OpenCallList {
   private:
     // Of processes, by their ids.
     using Mappings = std::map<uint32_t, std::vector<wire_unwind_mapping>>;
+    using ProcessId = std::pair<pid_t, uint64_t>; // its number, and when it began
+    bool is_spared(const ProcessId& process) const;
+    void spare(const ProcessId& process);
     // What the callers of one answer share.
     struct Reading;
 
@@ -67,8 +69,8 @@ class OpenCallList {
     LiveUnwind& unwind_;
     const TimedFunctions& functions_;
     FdTargets descriptors_;
-    // Processes (by their number and when they began) that let us wait for their memory.
-    std::set<std::pair<pid_t, uint64_t>> late_;
+    // That let us wait for their memory, and until when they are left alone.
+    std::map<ProcessId, uint64_t> late_;
 };
 
 } // namespace auger

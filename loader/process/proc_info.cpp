@@ -184,14 +184,26 @@ Result<std::string> command_line_of(pid_t pid) {
     return text;
 }
 
-Result<uint64_t> waits_of(pid_t tid) {
-    const auto words = status_words(tid, "voluntary_ctxt_switches:");
+static Result<uint64_t> status_number(pid_t tid, const char* key) {
+    const auto words = status_words(tid, key);
     if (!words)
         return words.error();
     const auto count = words->empty() ? std::nullopt : number<uint64_t>(words->front());
     if (!count)
         return Error{"read status of process", std::to_string(tid), "not understood", {}};
     return *count;
+}
+
+Result<uint64_t> waits_of(pid_t tid) {
+    return status_number(tid, "voluntary_ctxt_switches:");
+}
+
+Result<uint64_t> switches_of(pid_t tid) {
+    const auto waits = waits_of(tid);
+    const auto others = status_number(tid, "nonvoluntary_ctxt_switches:");
+    if (!waits || !others)
+        return waits ? others.error() : waits.error();
+    return *waits + *others;
 }
 
 Result<OnCpu> on_cpu(pid_t tid) {

@@ -126,13 +126,10 @@ int add_go_label(struct stack_walk* walk) {
 }
 
 static void take_thread(struct current_thread* to, const struct walked_thread* thread) {
-    enum { CODE_SEGMENT = 0x33 }; // of 64-bit programs
+    u64 registers[WIRE_USER_REGISTERS];
 
-    to->registers.ip = thread->ip;
-    to->registers.sp = thread->sp;
-    to->registers.bp = thread->bp;
-    to->registers.bx = thread->bx;
-    to->registers.cs = CODE_SEGMENT;
+    memcpy(registers, thread->registers, sizeof(registers));
+    take_user_registers(&to->registers, registers, thread->compat);
     to->task.tgid = (int)thread->pid;
     to->task.pid = (int)thread->tid;
     to->task.THREAD_POINTER = thread->thread_pointer;

@@ -22,10 +22,11 @@ struct walked_return {
 struct walked_thread {
     uint32_t pid;
     uint32_t tid;
-    // Its registers in user mode.
-    uint64_t ip, sp, bp, bx;
+    // Those that it had in user mode: as DWARF counts, then the address of the next instruction.
+    const uint64_t* registers;
+    bool compat; // it runs a 32-bit program
     uint64_t thread_pointer;
-    // By rising places.
+    // The last one that a probe replaced first.
     const struct walked_return* returns;
     size_t return_count;
 };

@@ -150,8 +150,15 @@ TEST_F(LivePython, OpenCallsHaveFunctionsInTheirStacks) {
     program.go();
     ASSERT_TRUE(wait_until([&] { return std::filesystem::exists(told + ".done"); }));
     std::map<uint32_t, json> open;
-    for (const json& call : auger.all("open libc:clock_nanosleep"))
-        open[call["tid"]] = call;
+    // Tables come when they are made.
+    ASSERT_TRUE(wait_until([&] {
+        bool are_whole = true;
+        for (const json& call : auger.all("open libc:clock_nanosleep")) {
+            are_whole &= call["stack"].dump().find("[stack cut") == std::string::npos;
+            open[call["tid"]] = call;
+        }
+        return are_whole;
+    }));
     std::ifstream lines(told);
     size_t threads = 0;
     for (std::string line; std::getline(lines, line); threads++) {

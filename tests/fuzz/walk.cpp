@@ -2,7 +2,10 @@
 #include "tests/fuzz/fuzz_targets.h"
 
 #include "bpf/unwind_table.h"
+#include "loader/arch/arch.h"
 #include "loader/walk/thread_walk.h"
+
+#include ARCH(dwarf_register.h)
 
 #include <algorithm>
 #include <array>
@@ -54,12 +57,16 @@ class HostileProcess {
     size_t walk(uint64_t* words) {
         std::array<walked_return, 4> returns{};
         copy(32, returns.data(), sizeof returns);
+        std::array<uint64_t, WIRE_USER_REGISTERS> registers;
+        copy(128, registers.data(), sizeof registers);
+        registers[register_code] = claim_.ip;
+        registers[register_stack] = 0x20000u + claim_.sp;
+        registers[register_frame] = 0x20000u + claim_.bp;
+        registers[register_kept] = 0x20000u + claim_.bx;
         const walked_thread thread = {1,
                                       1,
-                                      claim_.ip,
-                                      0x20000u + claim_.sp,
-                                      0x20000u + claim_.bp,
-                                      0x20000u + claim_.bx,
+                                      registers.data(),
+                                      false,
                                       0x30000,
                                       returns.data(),
                                       claim_.returns % (returns.size() + 1)};

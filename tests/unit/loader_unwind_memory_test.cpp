@@ -215,12 +215,14 @@ test::WalkedProcess this_process() {
     return process;
 }
 
-walked_thread leaf_of(const WaitingChild& child) {
+using WalkLeaf = test::WalkedProcess::Leaf;
+
+WalkLeaf leaf_of(const WaitingChild& child) {
     const Noted& noted = child.noted();
-    return {0, 0, noted.ip, noted.sp, noted.bp, noted.bx, 0, nullptr, 0};
+    return {noted.ip, noted.sp, noted.bp, noted.bx};
 }
 
-std::vector<uint64_t> stack_of(pid_t pid, const walked_thread& leaf,
+std::vector<uint64_t> stack_of(pid_t pid, const WalkLeaf& leaf,
                                const std::vector<walked_return>& replaced = {}) {
     PagedMemory memory(pid);
     return this_process().walk(
@@ -323,7 +325,7 @@ TEST(StackOfAWait, SurvivesWhateverRegistersSay) {
     PagedMemory memory(child.pid());
     std::mt19937_64 random(1);
     for (int i = 0; i < 500; i++) {
-        walked_thread leaf = leaf_of(child);
+        WalkLeaf leaf = leaf_of(child);
         if (i % 8 == 7)
             leaf.ip = reinterpret_cast<uint64_t>(caller) + random() % 16;
         uint64_t* const registers[] = {&leaf.ip, &leaf.sp, &leaf.bp, &leaf.bx};
@@ -338,10 +340,10 @@ TEST(StackOfAWait, SurvivesWhateverRegistersSay) {
 
 TEST(StackOfAWait, OfAProcessThatIsGoneHasOnlyTheInstruction) {
     constexpr pid_t nobody = 0x7ffffff0;
-    EXPECT_EQ(stack_of(nobody, {0, 0, 0x1234, 0x5678, 0, 0, 0, nullptr, 0}),
+    EXPECT_EQ(stack_of(nobody, {0x1234, 0x5678}),
               (std::vector<uint64_t>{0x1234, WIRE_STACK_CUT | WIRE_STOP_NO_MAPPING}));
     const auto here = reinterpret_cast<uint64_t>(wait_without_frame);
-    EXPECT_EQ(stack_of(nobody, {0, 0, here, 0x5678, 0, 0, 0, nullptr, 0}),
+    EXPECT_EQ(stack_of(nobody, {here, 0x5678}),
               (std::vector<uint64_t>{here, WIRE_STACK_CUT | WIRE_STOP_UNREADABLE}));
 }
 
@@ -357,10 +359,10 @@ class MadeUpStacks : public testing::Test {
   protected:
     // The stack of a thread that is at the beginning of the code.
     std::vector<uint64_t> walk(uint64_t bp = 0, std::optional<wire_unwind_rule> rule = {}) {
-        return walk_from({0, 0, code, stack_start, bp, 0, 0, nullptr, 0}, rule);
+        return walk_from({code, stack_start, bp}, rule);
     }
-    std::vector<uint64_t> walk_from(const walked_thread& leaf,
-                                    std::optional<wire_unwind_rule> rule = {}) {
+    std::vector<uint64_t> walk_from(const WalkLeaf& leaf, std::optional<wire_unwind_rule> rule = {},
+                                    const std::vector<walked_return>& replaced = {}) {
         test::WalkedProcess process;
         wire_unwind_mapping mapping = {code, 2 * code, code, 0, WIRE_MAPPING_FILE};
         if (rule) {
@@ -373,7 +375,6 @@ class MadeUpStacks : public testing::Test {
             mapping.table = process.add(table);
         }
         process.map({mapping});
-        const std::vector<walked_return> replaced(leaf.returns, leaf.returns + leaf.return_count);
         return process.walk(
             leaf,
             [this](uint64_t address, void* bytes, size_t size) {
@@ -462,8 +463,7 @@ TEST_F(MadeUpStacks, GoUpOrEnd) {
     rule.offset = 8;
     words[stack_start] = uint64_t{1} << 60;
     EXPECT_EQ(walk(0, rule), (std::vector{code, cut(WIRE_STOP_STUCK)}));
-    EXPECT_EQ(walk_from({0, 0, ~uint64_t{0}, 0, 0, 0, 0, nullptr, 0}),
-              (std::vector{cut(WIRE_STOP_STUCK)}));
+    EXPECT_EQ(walk_from({~uint64_t{0}, 0}), (std::vector{cut(WIRE_STOP_STUCK)}));
 }
 
 // Two return probes are at one place, behind another's.
@@ -475,13 +475,22 @@ TEST_F(MadeUpStacks, HaveTheReturnAddressesThatProbesReplaced) {
     rule.offset = 16;
     words[stack_start + 8] = words[stack_start + 24] = probes;
     const walked_return first = {stack_start + 8, code + 0x20};
-    const std::array all = {first, walked_return{stack_start + 24, probes},
-                            walked_return{stack_start + 24, code + 0x30}};
-    walked_thread leaf = {0, 0, code, stack_start, 0, 0, 0, all.data(), all.size()};
-    EXPECT_EQ(walk_from(leaf, rule), (std::vector{code, code + 0x20, code + 0x30}));
-    leaf.return_count = 1;
-    EXPECT_EQ(walk_from(leaf, rule),
+    EXPECT_EQ(walk_from({code, stack_start}, rule,
+                        {first, {stack_start + 24, probes}, {stack_start + 24, code + 0x30}}),
+              (std::vector{code, code + 0x20, code + 0x30}));
+    EXPECT_EQ(walk_from({code, stack_start}, rule, {first}),
               (std::vector{code, code + 0x20, probes, cut(WIRE_STOP_NO_MAPPING)}));
+}
+
+// As in vfork(), of the innermost frame: nobody knows what an outer one had there.
+TEST_F(MadeUpStacks, MayHaveTheReturnAddressInARegister) {
+    wire_unwind_rule rule = {};
+    rule.cfa = WIRE_CFA_REGISTER;
+    rule.cfa_register = 7;
+    rule.return_kind = WIRE_RETURN_REGISTER;
+    rule.return_register = test::WalkedProcess::first_argument;
+    EXPECT_EQ(walk_from({code, stack_start, 0, 0, code + 0x20}, rule),
+              (std::vector{code, code + 0x20, cut(WIRE_STOP_UNSUPPORTED)}));
 }
 
 TEST_F(MadeUpStacks, MayGoOnOnOthers) {

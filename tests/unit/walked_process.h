@@ -4,10 +4,13 @@
 #pragma once
 
 #include "bpf/unwind_table.h"
+#include "loader/arch/arch.h"
 #include "loader/unwind/unwind_table.h"
 #include "loader/walk/thread_walk.h"
 
-#include <algorithm>
+#include ARCH(dwarf_register.h)
+
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -20,6 +23,7 @@ namespace auger::test {
 class WalkedProcess {
   public:
     static constexpr uint32_t pid = 1;
+    static constexpr uint8_t first_argument = 5; // rdi
 
     wire_unwind_process process = {};
     std::vector<wire_unwind_table> tables = {{}}; // by number, the first of which is of none
@@ -44,12 +48,21 @@ class WalkedProcess {
     }
 
     using Read = std::function<bool(uint64_t address, void* bytes, size_t size)>;
-    std::vector<uint64_t> walk(walked_thread thread, Read read,
+    struct Leaf {
+        uint64_t ip, sp, bp = 0, bx = 0, di = 0;
+    };
+    // `replaced`: the innermost first.
+    std::vector<uint64_t> walk(const Leaf& leaf, Read read,
                                const std::vector<walked_return>& replaced = {}) {
         read_ = std::move(read);
-        thread.pid = thread.tid = pid;
-        thread.returns = replaced.data();
-        thread.return_count = replaced.size();
+        std::array<uint64_t, WIRE_USER_REGISTERS> registers{};
+        registers[register_code] = leaf.ip;
+        registers[register_stack] = leaf.sp;
+        registers[register_frame] = leaf.bp;
+        registers[register_kept] = leaf.bx;
+        registers[first_argument] = leaf.di;
+        const walked_thread thread = {
+            pid, pid, registers.data(), false, 0, replaced.data(), replaced.size()};
         const walk_source source = {
             this,
             [](void* owner, walk_map map, uint32_t key) {

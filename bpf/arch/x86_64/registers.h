@@ -9,7 +9,9 @@
 
 enum {
     USER_ADDRESS_BITS = 56, /* with five levels of page tables */
-    RED_ZONE = 128,         /* bytes below the stack pointer that a function without a frame uses */
+    COMPAT_CODE = 0x23,     /* the code segments of 32-bit programs, and of others */
+    USER_CODE = 0x33,
+    RED_ZONE = 128, /* bytes below the stack pointer that a function without a frame uses */
 };
 
 /* In the order of DWARF's numbers (System V AMD64 psABI, figure 3.36), less than WIRE_BASE_CFA's.
@@ -32,6 +34,53 @@ static __always_inline void note_dwarf_registers(u64* registers, struct pt_regs*
     registers[14] = ctx->r14;
     registers[15] = ctx->r15;
     registers[16] = ctx->rip;
+}
+
+enum { STACK_POINTER = 7 }; /* in this order */
+
+/* The same of a thread in the kernel: those that it had in user mode. */
+static __always_inline void note_user_registers(u64* registers,
+                                                const struct pt_regs___kernel* regs) {
+    registers[0] = regs->ax;
+    registers[1] = regs->dx;
+    registers[2] = regs->cx;
+    registers[3] = regs->bx;
+    registers[4] = regs->si;
+    registers[5] = regs->di;
+    registers[6] = regs->bp;
+    registers[STACK_POINTER] = regs->sp;
+    registers[8] = regs->r8;
+    registers[9] = regs->r9;
+    registers[10] = regs->r10;
+    registers[11] = regs->r11;
+    registers[12] = regs->r12;
+    registers[13] = regs->r13;
+    registers[14] = regs->r14;
+    registers[15] = regs->r15;
+    registers[16] = regs->ip;
+}
+
+/* The opposite, for walks in user space. */
+static __always_inline void take_user_registers(struct pt_regs___kernel* regs, const u64* registers,
+                                                bool compat) {
+    regs->ax = registers[0];
+    regs->dx = registers[1];
+    regs->cx = registers[2];
+    regs->bx = registers[3];
+    regs->si = registers[4];
+    regs->di = registers[5];
+    regs->bp = registers[6];
+    regs->sp = registers[STACK_POINTER];
+    regs->r8 = registers[8];
+    regs->r9 = registers[9];
+    regs->r10 = registers[10];
+    regs->r11 = registers[11];
+    regs->r12 = registers[12];
+    regs->r13 = registers[13];
+    regs->r14 = registers[14];
+    regs->r15 = registers[15];
+    regs->ip = registers[16];
+    regs->cs = compat ? COMPAT_CODE : USER_CODE;
 }
 
 /* In the order of wire_operand_register. */
@@ -72,9 +121,7 @@ static __always_inline u64 syscall_argument(const struct pt_regs___kernel* regs)
 
 /* Whether the thread runs a 32-bit program. */
 static __always_inline bool is_compat(const struct pt_regs___kernel* regs) {
-    enum { COMPAT_CS = 0x23 }; // its code segment
-
-    return regs->cs == COMPAT_CS;
+    return regs->cs == COMPAT_CODE;
 }
 
 /* Whether it waits for one of several things to happen. */
