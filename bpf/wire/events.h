@@ -169,9 +169,9 @@ struct wire_call_parts {
     struct wire_call_part part[WIRE_MAX_PARTS];
 };
 
-/* A call that is open now; see the program that lists them. */
 enum { WIRE_USER_REGISTERS = 17 };
 
+/* A call that is open now; see the program that lists them. */
 struct wire_open_call {
     struct wire_call call;
     __wire_u64 now_ns;

@@ -51,7 +51,7 @@ class LiveUnwind {
     // The process runs a CPython, PHP, Ruby or Perl that walks did not know of then, or a V8, whose
     // functions only they know.
     bool lacked_functions(pid_t pid, uint64_t time_ns) const;
-    // The stack of a thread that waits, as a walk in the kernel would have it.
+    // The stack of a thread that waits: see thread_walk.h.
     std::vector<uint64_t> walk(const walked_thread& thread, PagedMemory& memory);
     // The code of a process's execute_ex(), as it lies there. Empty when it is none of PHP's.
     LoopCode php_loop(pid_t pid) const;

@@ -262,6 +262,14 @@ OpenCall OpenCallList::describe_goroutine(const wire_open_call& record, Reading&
     return goroutine;
 }
 
+namespace {
+
+void add_remark(OpenCall& call, const std::string& remark) {
+    call.wait += (call.wait.empty() ? "" : "; ") + remark;
+}
+
+} // namespace
+
 OpenCall OpenCallList::describe_thread(std::span<const wire_open_call> records, Reading& reading) {
     const wire_open_call& record = records.front();
     if (is_goroutine(record))
@@ -277,15 +285,15 @@ OpenCall OpenCallList::describe_thread(std::span<const wire_open_call> records, 
     if (record.syscall >= 0)
         syscall = static_cast<uint64_t>(record.syscall);
     if (reading.threads.take(clock_ns()) != ReadingBudget::Left::some) {
-        thread.wait += fmt::format("; its stack is not read: others' took {} s",
-                                   most_describing_ns / second_ns);
+        add_remark(thread, fmt::format("its stack is not read: others' took {} s",
+                                       most_describing_ns / second_ns));
         return thread;
     }
     thread.stack =
         names_.present_stack(pid, record.now_ns, syscall, read_stack_of(records, reading));
     const auto switches = switches_of(static_cast<pid_t>(record.tid));
     if (switches && *switches != record.switches)
-        thread.wait += "; it went on while its stack was read";
+        add_remark(thread, "it went on while its stack was read");
     return thread;
 }
 

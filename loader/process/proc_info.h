@@ -44,7 +44,7 @@ Result<std::string> comm_of(pid_t tid);
 Result<std::string> command_line_of(pid_t pid);
 // How often a thread has gone off its CPU to wait for something.
 Result<uint64_t> waits_of(pid_t tid);
-// ... or since another one came to it.
+// How often it has gone off its CPU, to wait or because another one came to it.
 Result<uint64_t> switches_of(pid_t tid);
 // How often a thread has been given a CPU, and for how long in all.
 struct OnCpu {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The walk of a user stack that the programs do in the kernel (bpf/unwind.bpf.c), with those of
 // runtimes, compiled for user space: of a thread that waits, whose registers, memory and tables
-// somebody else reads. What comes of it is what a sample of that thread would have.
+// somebody else reads. What comes of it is what a sample of that thread would have, as far as all
+// return probes on its stack are known.
 #ifndef AUGER_THREAD_WALK_H
 #define AUGER_THREAD_WALK_H
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Words of another process's memory: at any address, whether it can be read or not.
+#include "loader/process/paged_memory.h"
 #include "loader/process/process_memory.h"
 
 #include "loader/base/fd.h"
@@ -45,6 +46,35 @@ class Words : public testing::Test {
 
     void* memory_;
 };
+
+TEST_F(Words, AreReadPageByPage) {
+    PagedMemory memory(getpid());
+    uint64_t word = 0, crossing = 0;
+    std::memcpy(&crossing, static_cast<char*>(memory_) + page - 3, sizeof crossing);
+    EXPECT_TRUE(memory.read(at(page - 3), &word, sizeof word));
+    EXPECT_EQ(word, crossing);
+    // All or nothing, and as it was when it was first asked for.
+    EXPECT_FALSE(memory.read(at(2 * page - 3), &word, sizeof word));
+    mprotect(static_cast<char*>(memory_) + 2 * page, page, PROT_READ);
+    EXPECT_FALSE(memory.read(at(2 * page), &word, sizeof word));
+    words()[0] = 77;
+    EXPECT_TRUE(memory.read(at(0), &word, sizeof word));
+    EXPECT_EQ(word, 0u);
+    EXPECT_FALSE(memory.late());
+}
+
+TEST_F(Words, AreReadForAsLongAsIsAllowed) {
+    PagedMemory memory(getpid());
+    uint64_t word = 0;
+    memory.allow(60'000'000'000);
+    EXPECT_TRUE(memory.read(at(8), &word, sizeof word));
+    memory.allow(0);
+    usleep(1);
+    EXPECT_FALSE(memory.read(at(page), &word, sizeof word));
+    EXPECT_TRUE(memory.late());
+    EXPECT_TRUE(memory.read(at(8), &word, sizeof word)); // it is here
+    EXPECT_EQ(word, 1u);
+}
 
 TEST_F(Words, AreReadUpwardsDownwardsAndAnywhere) {
     ProcessMemory memory(getpid());

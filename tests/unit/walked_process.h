@@ -27,6 +27,7 @@ class WalkedProcess {
 
     wire_unwind_process process = {};
     std::vector<wire_unwind_table> tables = {{}}; // by number, the first of which is of none
+    const wire_hotspot* hotspot = nullptr;        // where it runs one
 
     // Returns the table's number.
     uint32_t add(const UnwindTable& table) {
@@ -49,7 +50,7 @@ class WalkedProcess {
 
     using Read = std::function<bool(uint64_t address, void* bytes, size_t size)>;
     struct Leaf {
-        uint64_t ip, sp, bp = 0, bx = 0, di = 0;
+        uint64_t ip, sp, bp = 0, bx = 0, di = 0, r13 = 0;
     };
     // `replaced`: the innermost first.
     std::vector<uint64_t> walk(const Leaf& leaf, Read read,
@@ -61,6 +62,7 @@ class WalkedProcess {
         registers[register_frame] = leaf.bp;
         registers[register_kept] = leaf.bx;
         registers[first_argument] = leaf.di;
+        registers[13] = leaf.r13;
         const walked_thread thread = {
             pid, pid, registers.data(), false, 0, replaced.data(), replaced.size()};
         const walk_source source = {
@@ -99,6 +101,8 @@ class WalkedProcess {
             return key < cells_.size() / WIRE_UNWIND_SHARD_CELLS
                        ? cells_.data() + size_t{key} * WIRE_UNWIND_SHARD_CELLS
                        : nullptr;
+        case WALK_HOTSPOT_PROCESSES:
+            return key == 0 ? hotspot : nullptr;
         default:
             return nullptr;
         }
