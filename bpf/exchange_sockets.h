@@ -27,7 +27,7 @@ static __always_inline u32 exchanges_of_socket(const struct wire_exchange_spans*
                                                struct sock* sk) {
     if (is_tcp(sk))
         return exchanges_of_port(spans, sk->__sk_common.skc_num);
-    return is_unix_stream(sk) ? exchanges_of_unix(spans, sk) : 0;
+    return is_unix_stream(sk) && !listens(sk) ? exchanges_of_unix(spans, sk) : 0;
 }
 
 // False: there is nothing to do. `received`: how much just now.
@@ -54,7 +54,8 @@ static __always_inline bool begin_use(struct sock* sk, u32 received, struct sock
         if (use->tcp)
             begin_connection(connection, use->tcp, sk->__sk_common.skc_num, all->epoch, received);
         else
-            join_unix_connection(connection, all->epoch);
+            join_unix_connection(connection, received && is_new_unix_connection(sk, all->epoch),
+                                 all->epoch);
     }
     use->connection = connection;
     if (connection->facts & CONNECTED)
@@ -90,7 +91,7 @@ static __always_inline void receive(struct sock* sk, u32 received) {
         return;
     connection = use.connection;
     if (!use.tcp)
-        judge_what_came(connection);
+        judge_what_is_received(connection);
     is_ahead = use.tcp && is_read_ahead(connection, received);
     begins = connection->phase != PHASE_RECEIVED || is_ahead;
     if (begins && is_rest_of_request(connection, received)) {
@@ -188,7 +189,10 @@ static __always_inline void arrive(struct sock* sk) {
     struct tcp_sock* tcp;
 
     if (is_unix_stream(sk)) {
-        arrive_at_unix(sk);
+        if (listens(sk))
+            connect_to_unix(sk);
+        else
+            arrive_at_unix(sk);
         return;
     }
     connection = bpf_sk_storage_get(&connections, sk, NULL, 0);

@@ -100,6 +100,7 @@ struct task_struct {
     char comm[16];
     struct signal_struct* signal;
     struct mm_struct* mm;
+    struct files_struct* files;
     struct sched_entity se;
     struct sched_info sched_info;
     unsigned long nvcsw; /* context switches */
@@ -115,6 +116,16 @@ struct inode {
 
 struct file {
     struct inode* f_inode;
+    void* private_data; /* of a socket's: its struct socket */
+};
+
+struct fdtable {
+    unsigned int max_fds;
+    struct file** fd;
+};
+
+struct files_struct {
+    struct fdtable* fdt;
 };
 
 struct vm_area_struct {
@@ -147,6 +158,10 @@ struct sock {
     u8 sk_shutdown;
     struct sk_buff_head sk_receive_queue; /* what has come and has not all been received */
     struct refcount_struct sk_wmem_alloc; /* memory of what was sent and has not been received */
+};
+
+struct socket {
+    struct sock* sk;
 };
 
 struct inet_bind_bucket {

@@ -13,9 +13,21 @@ enum {
     UNIX_PATH_BYTES = 108,
 };
 
+/* Sockets that have been accepted, or will be, since connections are watched, and of which nothing
+ * has been seen: the epoch, by the socket's address. */
+struct {
+    __uint(type, BPF_MAP_TYPE_LRU_HASH);
+    __uint(max_entries, 8192);
+    __type(key, u64);
+    __type(value, u64);
+} new_unix_connections SEC(".maps");
+
 static __always_inline bool is_unix_stream(const struct sock* sk) {
-    return sk->__sk_common.skc_family == FAMILY_UNIX && sk->sk_type == SOCKET_STREAM &&
-           sk->__sk_common.skc_state != UNIX_LISTENS;
+    return sk->__sk_common.skc_family == FAMILY_UNIX && sk->sk_type == SOCKET_STREAM;
+}
+
+static __always_inline bool listens(const struct sock* sk) {
+    return sk->__sk_common.skc_state == UNIX_LISTENS;
 }
 
 /* Which exchange spans are of connections that were accepted at this path: bits. A socket that has
@@ -55,12 +67,59 @@ static __noinline u32 exchanges_of_unix(const struct wire_exchange_spans* spans,
     return of;
 }
 
-/* Seen for the first time when something is received or sent: nobody knows what was before. */
-static __always_inline void join_unix_connection(struct connection* connection, u64 epoch) {
+/* The socket of the current process that its system call names first; NULL: there is none. */
+static __always_inline struct sock* named_socket(const struct pt_regs___kernel* regs) {
+    const struct task_struct* task = bpf_get_current_task_btf();
+    struct fdtable* table = BPF_CORE_READ(task, files, fdt);
+    u32 fd = syscall_argument(regs);
+    struct file *file, **files;
+    struct socket* socket;
+
+    if (fd >= BPF_CORE_READ(table, max_fds))
+        return NULL;
+    files = BPF_CORE_READ(table, fd);
+    if (bpf_probe_read_kernel(&file, sizeof(file), files + fd))
+        return NULL;
+    socket = BPF_CORE_READ(file, private_data);
+    return BPF_CORE_READ(socket, sk);
+}
+
+/* The current thread connects, and the other side of its connection is where it will be accepted:
+ * that is told before anything can be sent. */
+static __always_inline void connect_to_unix(struct sock* listener) {
+    const struct pt_regs___kernel* regs = (void*)bpf_task_pt_regs(bpf_get_current_task_btf());
+    struct wire_exchange_spans* spans = exchange_spans_now();
+    const struct unix_sock* own;
+    u64 accepted, epoch;
+
+    if (!spans || !connects(regs) || !exchanges_of_unix(spans, listener))
+        return;
+    own = (const void*)named_socket(regs);
+    accepted = (u64)BPF_CORE_READ(own, peer);
+    epoch = spans->epoch;
+    if (accepted)
+        bpf_map_update_elem(&new_unix_connections, &accepted, &epoch, BPF_ANY);
+}
+
+/* Whether what is seen of it just now is the first that came. */
+static __always_inline bool is_new_unix_connection(const struct sock* sk, u64 epoch) {
+    u64 accepted = (u64)sk;
+    const u64* since = bpf_map_lookup_elem(&new_unix_connections, &accepted);
+    bool is_new = since && *since == epoch;
+
+    if (since)
+        bpf_map_delete_elem(&new_unix_connections, &accepted);
+    return is_new;
+}
+
+/* Seen for the first time when something is received or sent. `is_new`: nothing was before; else
+ * nobody knows what was. */
+static __always_inline void join_unix_connection(struct connection* connection, bool is_new,
+                                                 u64 epoch) {
     __builtin_memset(connection, 0, sizeof(*connection));
     connection->epoch = epoch;
-    connection->facts = JOINED_LATE;
-    connection->phase = PHASE_RECEIVED;
+    connection->facts = is_new ? 0 : JOINED_LATE;
+    connection->phase = is_new ? PHASE_NEW : PHASE_RECEIVED;
 }
 
 /* Whether the peer has received all that was sent to it. */
@@ -88,6 +147,15 @@ static __always_inline void judge_what_came(struct connection* connection) {
     connection->arrived_ns = connection->asked_ns;
     connection->turn = 1;
     connection->early = 0;
+}
+
+/* Something is received: if nothing that came since the last receive has been said to have come,
+ * that is this, which was received before it was said. */
+static __always_inline void judge_what_is_received(struct connection* connection) {
+    judge_what_came(connection);
+    if (connection->phase == PHASE_SENT && !*(volatile u32*)&connection->early &&
+        !*(volatile u64*)&connection->asked_ns)
+        connection->turn = 1;
 }
 
 static __always_inline void note_unix_receive(struct connection* connection,
@@ -130,6 +198,7 @@ static __always_inline bool has_come_early_to_unix(struct connection* connection
 static __always_inline struct connection* unix_connection(struct sock* sk,
                                                           const struct wire_exchange_spans* spans) {
     struct connection* connection = bpf_sk_storage_get(&connections, sk, NULL, 0);
+    bool is_new;
 
     if (connection && connection->epoch == spans->epoch)
         return connection;
@@ -138,12 +207,9 @@ static __always_inline struct connection* unix_connection(struct sock* sk,
     connection = bpf_sk_storage_get(&connections, sk, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
     if (!connection)
         return NULL;
-    join_unix_connection(connection, spans->epoch);
+    is_new = is_new_unix_connection(sk, spans->epoch);
     // The first that waits, or the only one: what was before is over.
-    if (sk->sk_receive_queue.qlen == 1) {
-        connection->facts = 0;
-        connection->phase = PHASE_NEW;
-    }
+    join_unix_connection(connection, is_new || sk->sk_receive_queue.qlen == 1, spans->epoch);
     return connection;
 }
 

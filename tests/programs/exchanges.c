@@ -27,6 +27,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +66,7 @@ struct times {
 };
 
 static uint64_t connections = 4, port, before, push, kill_after, exit_after;
-static bool loop, greet, pipeline, reset, fastcgi, fastcgi_apart;
+static bool loop, greet, pipeline, reset, fastcgi, fastcgi_apart, spin;
 static const char *first_bytes = "", *unix_path = "";
 static int listener, client_go[2], connection_of[most_connections];
 static pid_t client;
@@ -94,7 +95,23 @@ static bool send_whole(int fd, const void* bytes, size_t size) {
 }
 
 static bool receive_whole(int fd, void* bytes, size_t size) {
+    while (spin && recv(fd, bytes, size, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN)
+        sched_yield();
     return recv(fd, bytes, size, MSG_WAITALL) == (ssize_t)size;
+}
+
+// Of the CPUs that the process may have, the one with this number; all, if there are not so many.
+static void keep_to_cpu(int number) {
+    cpu_set_t allowed, one;
+    CPU_ZERO(&one);
+    sched_getaffinity(0, sizeof allowed, &allowed);
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+        if (CPU_ISSET(cpu, &allowed) && number-- == 0) {
+            CPU_SET(cpu, &one);
+            sched_setaffinity(0, sizeof one, &one);
+            return;
+        }
+    }
 }
 
 // Records of FastCGI: that a request begins, parameters, of which the request is one, and that no
@@ -388,9 +405,14 @@ static void prepare(void) {
     client = fork();
     if (client == 0) {
         truth_in_child();
+        if (spin)
+            keep_to_cpu(1);
+        spin = false;
         prctl(PR_SET_PDEATHSIG, SIGKILL); // whoever kills the server does not know of it
         be_clients();
     }
+    if (spin)
+        keep_to_cpu(0);
     if (connected_before) {
         accept_all(before);
         served = difficult = inside_ns = around_ns = longest_around_ns = 0;
@@ -422,6 +444,8 @@ int main(int argc, char** argv) {
         {"first-bytes", TRUTH_TEXT, &first_bytes, "tls or http2"},
         {"fastcgi", TRUTH_FLAG, &fastcgi, "requests are FastCGI's; not with --loop or --pipeline"},
         {"fastcgi-apart", TRUTH_FLAG, &fastcgi_apart, "... whose last record is sent by itself"},
+        {"spin", TRUTH_FLAG, &spin,
+         "the server, on a CPU of its own, looks for what has come, and does not sleep"},
         {"reset", TRUTH_FLAG, &reset, "the last request of each connection has no answer"},
         {"before", TRUTH_NUMBER, &before, "requests of a connection that are over before `ready`"},
         {"kill-after", TRUTH_NUMBER, &kill_after, "requests, the clients are killed"},

@@ -33,7 +33,10 @@ std::set<uint32_t> difference(const std::set<uint32_t>& ids, const std::set<uint
 
 pid_t parent_of(pid_t pid) {
     std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
-    const std::string line{std::istreambuf_iterator<char>(stat), {}};
+    // A name may hold any byte but this one. Not by iterators: of a process that has ended
+    // meanwhile they throw.
+    std::string line;
+    std::getline(stat, line, '\0');
     const size_t name_end = line.rfind(')');
     pid_t parent = 0;
     char state = 0;

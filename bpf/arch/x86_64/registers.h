@@ -169,6 +169,13 @@ static __always_inline bool receives(const struct pt_regs___kernel* regs) {
                                 number == SYS_RECVFROM || number == SYS_RECVMSG);
 }
 
+/* Whether it connects a socket, by the descriptor that is its first argument. */
+static __always_inline bool connects(const struct pt_regs___kernel* regs) {
+    enum { CONNECT = 42 };
+
+    return !is_compat(regs) && regs->orig_ax == CONNECT;
+}
+
 /* Where such a system call puts it; 0: not known. */
 static __always_inline u64 receive_buffer(const struct pt_regs___kernel* regs) {
     u64 address = regs->si;
