@@ -44,9 +44,10 @@ static __always_inline void note_registers(struct thread_values* thread, struct 
 static __always_inline void note_task(struct thread_values* thread,
                                       const struct wire_call_program* program) {
     u64* registers = thread->registers.value;
+    struct python_task task = {};
 
-    registers[REGISTER_TASK_KNOWN] =
-        program->with_task && find_python_task(&registers[REGISTER_TASK]);
+    registers[REGISTER_TASK_KNOWN] = program->with_task && find_python_task(&task);
+    registers[REGISTER_TASK] = task.coroutine;
 }
 
 static __always_inline bool lies_in_record(const struct wire_fetch* fetch) {

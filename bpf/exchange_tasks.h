@@ -14,12 +14,15 @@ enum {
     FIRST_SENDS = 64,
 };
 
-// The thread serves several connections at once. Once it has sent something in a task samples say
-// which of its tasks runs. (uvloop sends outside of them: what they do is nobody's to tell.)
+// The thread serves several connections at once. Once it has sent something in a task, or in two
+// greenlets, samples say which of them runs. (uvloop sends outside of its tasks: what they do is
+// nobody's to tell.)
 __noinline int look_for_tasks(struct open_calls* calls) {
     u32 pid = bpf_get_current_pid_tgid() >> 32;
     const struct wire_unwind_process* process = bpf_map_lookup_elem(&unwind_processes, &pid);
-    u64 task = 0;
+    struct python_task task = {};
+    struct loop_tasks* tasks;
+    bool has_greenlets;
     u32 sends;
 
     if (!calls || !process || !process->python)
@@ -27,8 +30,17 @@ __noinline int look_for_tasks(struct open_calls* calls) {
     sends = calls->sends++;
     if (sends >= FIRST_SENDS && sends % FIRST_SENDS)
         return 0;
-    if (find_python_task(&task) && task &&
-        !thread_storage(&loop_tasks, bpf_get_current_task_btf(), BPF_LOCAL_STORAGE_GET_F_CREATE))
+    if (!find_python_task(&task))
+        return 0;
+    has_greenlets = !task.coroutine && calls->sends_in && task.outermost != calls->sends_in;
+    if (!task.coroutine)
+        calls->sends_in = task.outermost;
+    if (!task.coroutine && !has_greenlets)
+        return 0;
+    tasks = thread_storage(&loop_tasks, bpf_get_current_task_btf(), BPF_LOCAL_STORAGE_GET_F_CREATE);
+    if (tasks)
+        tasks->has_greenlets = has_greenlets;
+    else
         count_loss(WIRE_LOSS_STORAGE);
     return 0;
 }
@@ -61,11 +73,15 @@ __noinline int name_exchange_of_task(struct loop_tasks* tasks, u32 index, u64 co
 // Something was sent on a connection, by a task perhaps that was sampled before: told once.
 __noinline int tell_task_of_send(struct open_calls* calls, u32 exchanges, u64 cookie) {
     struct loop_tasks* tasks = thread_storage(&loop_tasks, bpf_get_current_task_btf(), 0);
-    u64 task = 0, *place;
+    struct python_task found = {};
+    u64 task, *place;
 
     if (!tasks)
         return look_for_tasks(calls);
-    if (!find_python_task(&task) || !task)
+    if (!find_python_task(&found))
+        return 0;
+    task = found.coroutine || !tasks->has_greenlets ? found.coroutine : found.outermost;
+    if (!task)
         return 0;
     place = find_in_set(tasks, set_of_task(task), task);
     if (!place)

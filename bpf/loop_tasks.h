@@ -5,6 +5,10 @@
  * others: so what the thread has received last says nothing of whom it works for. A sample says
  * which task ran (wire_sample.task); for which exchanges that was, is told when the task sends
  * something (wire_task_send), and user space puts both together.
+ *
+ * Likewise greenlets (gevent), whose loop is another greenlet: each has frames of its
+ * own, so what it runs is told by the outermost one. A thread that has sent something in two such
+ * has greenlets; one whose loop is a function of Python's has always the same.
  */
 #ifndef AUGER_LOOP_TASKS_H
 #define AUGER_LOOP_TASKS_H
@@ -58,8 +62,12 @@ static __always_inline struct loop_tasks* ask_for_task(struct stack_walk* walk) 
 /* ... and behind it. */
 static __always_inline void note_task(struct loop_tasks* tasks, struct stack_walk* walk,
                                       struct wire_sample* sample) {
-    u64 task = tasks && walk->python.has_task ? walk->python.coroutine : 0;
+    u64 task = 0;
 
+    if (tasks && walk->python.has_task)
+        task = walk->python.coroutine;
+    else if (tasks && tasks->has_greenlets && !walk->python.frame)
+        task = walk->python.outermost;
     walk->python.wants_task = 0;
     sample->task = task;
     if (task)

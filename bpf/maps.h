@@ -199,6 +199,8 @@ struct open_calls {
     /* While it is not known to answer in tasks of CPython's: how often it has sent something.
      * Tracker only. */
     u32 sends;
+    /* ... and the outermost frame of Python's in which it has. */
+    u64 sends_in;
     /* Of the thread, until its wait is in the sums. Written by the off-CPU sampler; the tracker
      * adds it where that has not seen its end. */
     struct absence away;
@@ -338,7 +340,9 @@ enum { LOOP_TASKS = 1024, TASKS_OF_SET = 4 };
 
 /* Of a thread that serves several connections in a loop of CPython's. */
 struct loop_tasks {
-    u64 sampled[LOOP_TASKS]; /* coroutines of tasks that were sampled since they sent something */
+    u64 sampled[LOOP_TASKS]; /* tasks that were sampled since they sent something: coroutines, or
+                                outermost frames */
+    u64 has_greenlets;
     struct wire_task_send send; /* where what is told is put together. Tracker only. */
 };
 

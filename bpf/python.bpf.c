@@ -223,6 +223,7 @@ __noinline int read_python_frame(struct stack_walk* walk, const struct wire_pyth
         add_task(walk);
     if (code >> USER_ADDRESS_BITS || !add_frame(walk, layout, code, instruction))
         return 0;
+    walk->python.outermost = frame;
     if (wants_task(walk) && !walk->python.has_task &&
         is_coroutine(kind, half_of(walk, layout->code_flags)))
         note_coroutine(walk, layout, frame, code);

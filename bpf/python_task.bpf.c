@@ -47,6 +47,7 @@ __noinline int pass_task_frame(struct stack_walk* walk, const struct wire_python
         return TASK_FURTHER_OUT;
     if (ends_task(&walk->python, kind))
         return TASK_KNOWN;
+    walk->python.outermost = frame;
     if (kind != WIRE_PYTHON_GENERATOR_OWNER)
         return TASK_FURTHER_OUT;
     if (code >> USER_ADDRESS_BITS ||
@@ -66,7 +67,7 @@ __noinline int pass_some_task_frames(struct stack_walk* walk,
     return found;
 }
 
-__noinline int find_python_task(u64* task) {
+__noinline int find_python_task(struct python_task* task) {
     struct task_struct* thread = bpf_get_current_task_btf();
     u32 pid = bpf_get_current_pid_tgid() >> 32;
     const struct wire_unwind_process* process = bpf_map_lookup_elem(&unwind_processes, &pid);
@@ -76,7 +77,7 @@ __noinline int find_python_task(u64* task) {
 
     if (!task)
         return 0;
-    *task = 0;
+    task->coroutine = task->outermost = 0;
     if (!process || !process->python)
         return 0;
     walk = thread_storage(&task_walks, thread, BPF_LOCAL_STORAGE_GET_F_CREATE);
@@ -90,13 +91,14 @@ __noinline int find_python_task(u64* task) {
     if (!layout)
         return 0;
     walk->python.thread_pointer = thread->THREAD_POINTER;
-    walk->python.coroutine = 0;
+    walk->python.coroutine = walk->python.outermost = 0;
     if (!find_python_thread(walk, layout))
         return 1;
     for (u32 i = 0; i < FRAMES_OF_TASK / TURNS_AT_ONCE && found == TASK_FURTHER_OUT; i++)
         found = pass_some_task_frames(walk, layout);
     if (found != TASK_KNOWN)
         return 0;
-    *task = walk->python.coroutine;
+    task->coroutine = walk->python.coroutine;
+    task->outermost = walk->python.outermost;
     return 1;
 }

@@ -18,7 +18,9 @@
  *   one that makes them (eager, 3.12): the innermost run is the one that runs.
  *
  * A coroutine that an ordinary function of a task resumes itself, by send(), is taken for the task
- * meanwhile. In a greenlet the frames end with it, so there is no task.
+ * meanwhile. In a greenlet the frames end with it, so there is no task: there the frame of its
+ * outermost function, which stands at the beginning of the greenlet's own stack of frames, tells it
+ * from others (loop_tasks.h).
  * tests/programs/python_tasks.py has these cases, and knows its tasks; that of uvloop 0.17 and of
  * trio 0.22 (on 3.11) were looked at by hand. The address is the coroutine's, id(task.get_coro());
  * it is also the first argument of PyIter_Send().
@@ -45,8 +47,13 @@ static __always_inline u64 coroutine_of(const struct wire_python_layout* layout,
     return coroutine >> USER_ADDRESS_BITS ? 0 : coroutine;
 }
 
-/* The coroutine of the task that the current thread runs; 0: it runs none. Returns 0 where that
- * cannot be told: its process is not known to be a CPython, or its memory could not be read. */
-int find_python_task(u64* task);
+struct python_task {
+    u64 coroutine; /* address of that of the task that the thread runs; 0: it runs none */
+    u64 outermost; /* without a task: address of the outermost function's frame; 0: it has none */
+};
+
+/* What the current thread runs. Returns 0 where that cannot be told: its process is not known to be
+ * a CPython, or its memory could not be read. */
+int find_python_task(struct python_task* task);
 
 #endif

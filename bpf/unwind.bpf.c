@@ -40,6 +40,8 @@ __noinline int begin_walk(struct stack_walk* walk) {
     walk->python.boundary = 0;
     walk->python.coroutine = 0;
     walk->python.has_task = 0;
+    walk->python.frame = 0;
+    walk->python.outermost = 0;
     walk->ruby.has_chain = 0;
     walk->v8.inner = 0;
     walk->parked_g = 0;

@@ -52,6 +52,7 @@ struct python_walk {
     u64 coroutine_code;
     u32 coroutine_cookie;
     u32 cookie;     /* of the last frame that was added */
+    u64 outermost;  /* address of the last function's frame that was read */
     u32 has_task;   /* 1: it is the task's */
     u32 wants_task; /* 1: who asks for the stack asks which task runs */
     u32 padding;

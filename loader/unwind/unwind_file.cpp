@@ -12,7 +12,7 @@ namespace auger {
 namespace {
 
 // To be raised whenever the compiler makes other tables of the same file.
-constexpr uint32_t version = 8;
+constexpr uint32_t version = 9;
 constexpr uint64_t magic = 0x646e697772677561; // "augrwind"
 
 struct FileHeader {

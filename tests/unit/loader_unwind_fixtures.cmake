@@ -45,6 +45,15 @@ set(UNCOVERED_LIBRARY ${UNWIND_FOLDER}/../uncovered.so)
 add_custom_command(OUTPUT ${UNCOVERED_LIBRARY}
     COMMAND ${CMAKE_C_COMPILER} -shared -nostdlib -o ${UNCOVERED_LIBRARY} ${UNCOVERED_SOURCE}
     DEPENDS ${UNCOVERED_SOURCE} VERBATIM)
+# Of greenlet's, and the same by another name.
+set(GREENLET_SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/fixtures/unwind/greenlets.cpp)
+foreach(name _greenlet.cpython-311-x86_64-linux-gnu.so others.so)
+    add_custom_command(OUTPUT ${UNWIND_FOLDER}/../${name}
+        COMMAND ${CMAKE_CXX_COMPILER} -O2 -fPIC -shared -s -o ${UNWIND_FOLDER}/../${name}
+                ${GREENLET_SOURCE}
+        DEPENDS ${GREENLET_SOURCE} VERBATIM)
+    list(APPEND GREENLET_LIBRARIES ${UNWIND_FOLDER}/../${name})
+endforeach()
 # A stripped program with Go's table of functions.
 set(GO_SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/fixtures/unwind/go_program.c
     ${CMAKE_SOURCE_DIR}/tests/programs/goroutine_asm.S)
@@ -61,8 +70,9 @@ foreach(kind "" _pie)
     list(APPEND GO_PROGRAMS ${GO_PROGRAM})
 endforeach()
 add_custom_target(unwind_programs
-    DEPENDS ${UNWIND_PROGRAMS} ${UNCOVERED_LIBRARY} ${GO_PROGRAMS})
+    DEPENDS ${UNWIND_PROGRAMS} ${UNCOVERED_LIBRARY} ${GREENLET_LIBRARIES} ${GO_PROGRAMS})
 add_dependencies(unit_loader unwind_programs)
 target_compile_definitions(unit_loader PRIVATE AUGER_UNWIND_DIR="${UNWIND_FOLDER}"
     AUGER_UNCOVERED_LIBRARY="${UNCOVERED_LIBRARY}"
+    AUGER_GREENLET_FOLDER="${UNWIND_FOLDER}/.."
     AUGER_GO_PROGRAM="${UNWIND_FOLDER}/../go_program")

@@ -2,6 +2,7 @@
 #include "loader/reader/tables/unwind_compiler.h"
 
 #include "loader/reader/tables/go_frames.h"
+#include "loader/reader/tables/greenlet_frames.h"
 #include "loader/reader/tables/table_builder.h"
 #include "loader/reader/tables/uncovered_code.h"
 
@@ -71,6 +72,7 @@ Result<UnwindTables> compile_unwind_tables(const ElfFile& file) {
     std::vector<TableBuilder> builders = builders_of(file.segments(), frames.sections, statistics);
     for (TableBuilder& builder : builders) {
         statistics.go_functions += add_go_functions(file, builder);
+        add_greenlet_begins(file, builder);
         statistics.code_functions += add_uncovered_code(file, builder);
     }
     UnwindTables tables = finish(builders, statistics);
