@@ -23,7 +23,7 @@ Parsed<ClassFilter> parse_class(Arguments& arguments) {
 
 Parsed<Listing> parse_listing(Arguments& arguments) {
     Listing listing;
-    if (!arguments.at_end() && arguments.peek().text != "-n") {
+    if (!arguments.at_end() && !arguments.peek().text.starts_with('-')) {
         auto filter = parse_class(arguments);
         if (!filter)
             return filter.complaint();

@@ -22,7 +22,6 @@ Parsed<Listing> parse_listing(Arguments& arguments);
 // [PROBE] [CLASS] [-n ROWS]; a probe that is called like a class is quoted.
 Parsed<Listing> parse_call_listing(Arguments& arguments);
 
-inline constexpr std::string_view class_words = "slow fast open outside taken not-taken all";
 inline constexpr std::string_view listing_words = "slow fast open outside taken not-taken all -n";
 
 } // namespace auger

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "repl/language/sample_selection.h"
 
+#include "repl/language/stack_arguments.h"
+
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -37,14 +39,11 @@ Parsed<SampleSelection> parse_sample_selection(Arguments& arguments,
             query.by = *by;
             continue;
         }
-        if (arguments.peek().text == "--language" || arguments.peek().text == "--native") {
-            const Word& word = arguments.take();
-            if (query.frames != FrameChoice::all)
-                return Complaint{word.span, "which frames are shown has been said",
-                                 "one of: --language, --native", Error::Kind::usage};
-            query.frames = word.text == "--language" ? FrameChoice::language : FrameChoice::native;
+        const auto chosen = take_frame_choice(arguments, query.frames);
+        if (!chosen)
+            return chosen.complaint();
+        if (*chosen)
             continue;
-        }
         const Word& word = arguments.peek();
         if (word.text.starts_with('-'))
             return Complaint{word.span, fmt::format("there is no option \"{}\"", word.text),

@@ -6,6 +6,7 @@
 #include "repl/language/keep_condition.h"
 #include "repl/language/listing.h"
 #include "repl/language/sample_selection.h"
+#include "repl/language/stack_arguments.h"
 #include "views/spell.h"
 
 #include <gmock/gmock.h>
@@ -66,6 +67,26 @@ TEST(Listings, ProbesClassesAndRows) {
     EXPECT_EQ(calls("..50ms").filter.range->to_ns, 50'000'000u);
     EXPECT_TRUE(calls("handle 5ms.. -n 3").filter.range->open_ended());
     EXPECT_EQ(calls("handle 5ms.. -n 3").limit, 3u);
+}
+
+TEST(Listings, StacksOfCalls) {
+    std::optional<size_t> rows;
+    const auto stack = [&](const std::string& text) {
+        rows.reset();
+        return read(text,
+                    [&](Arguments& arguments) { return take_stack_arguments(arguments, rows); });
+    };
+    EXPECT_EQ(stack("").in_text().depth, 16u);
+    EXPECT_EQ(stack("").in_json().depth, 0u);
+    EXPECT_EQ(stack("").in_text().frames, FrameChoice::all);
+    EXPECT_EQ(stack("--depth 40 --language").in_text().depth, 40u);
+    EXPECT_EQ(stack("--depth 40 --language -n 3").in_json().depth, 40u);
+    EXPECT_EQ(rows, 3u);
+    EXPECT_EQ(stack("--depth all").in_text().depth, 0u);
+    EXPECT_EQ(stack("--language").in_json().frames, FrameChoice::language);
+    EXPECT_EQ(stack("-n 2 --native").in_text().frames, FrameChoice::native);
+    EXPECT_EQ(rows, 2u);
+    EXPECT_EQ(calls("handle").limit, std::nullopt);
 }
 
 TEST(Listings, SelectionsOfSamples) {

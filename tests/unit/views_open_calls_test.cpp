@@ -55,6 +55,37 @@ TEST_F(OpenCallsView, ShowsAgeThreadWaitAndEachStackOnce) {
     EXPECT_EQ(stacks, 2u); // of two threads
 }
 
+// So many of the innermost ones, of those that are chosen.
+TEST_F(OpenCallsView, ShowsWhichFramesAreAskedFor) {
+    stack.clear();
+    for (int i = 0; i < 20; i++) {
+        stack.push_back(stream.location("P:app.f" + std::to_string(i)));
+        stack.push_back(stream.location("eval" + std::to_string(i)));
+    }
+    const std::vector<OpenCall> calls = {call(1, 9'000, 7, 0)};
+    std::string said = text(calls);
+    EXPECT_THAT(said, HasSubstr(" eval7 "));
+    EXPECT_THAT(said, Not(HasSubstr("app.f8")));
+    EXPECT_THAT(said, HasSubstr("(24 more frames)"));
+    options.stack = {FrameChoice::language, 18};
+    said = text(calls);
+    EXPECT_THAT(said, HasSubstr("app.f17 "));
+    EXPECT_THAT(said, Not(HasSubstr("app.f18")));
+    EXPECT_THAT(said, Not(HasSubstr("eval")));
+    EXPECT_THAT(said, HasSubstr("(2 more frames)"));
+    auto line = nlohmann::json::parse(open_calls_json(model, calls, options.stack).front());
+    EXPECT_EQ(line["stack"].size(), 18u);
+    EXPECT_EQ(line["stack"][17], "app.f17");
+    EXPECT_EQ(line["source"].size(), 18u);
+    options.stack = {FrameChoice::native, 0};
+    EXPECT_THAT(text(calls), HasSubstr("eval19 "));
+    EXPECT_EQ(nlohmann::json::parse(open_calls_json(model, calls).front())["stack"].size(), 40u);
+
+    stack = {stream.location("eval0")};
+    options.stack = {FrameChoice::language, 16};
+    EXPECT_THAT(text({call(1, 9'000, 7, 0)}), HasSubstr("(none of its 1 frames is of a language)"));
+}
+
 // Goroutines are no threads, so none is shown in place of another one.
 TEST_F(OpenCallsView, ShowsWhereEachGoroutineIsParked) {
     OpenCall one = call(1, 9'000'000, 0, 0), other = call(1, 8'000'000, 0, 0);

@@ -9,9 +9,13 @@
 
 namespace auger::json_parts {
 
-void put_stack(Line& line, const Model& model, std::span<const LocationId> locations) {
+void put_stack(Line& line, const Model& model, std::span<const LocationId> locations,
+               const StackOptions& options) {
     Line stack = Line::array(), sources = Line::array();
     model.symbols().for_each_frame(locations, [&](size_t, const FrameEntry& frame) {
+        if ((options.depth && stack.size() == options.depth) ||
+            !is_chosen(model.symbols(), frame.function, options.frames))
+            return;
         stack.push_back(escape_untrusted(model.symbols().name(frame.function)));
         std::string file = escape_untrusted(model.symbols().text(frame.file));
         sources.push_back(file.empty() ? Line(nullptr)
@@ -21,8 +25,8 @@ void put_stack(Line& line, const Model& model, std::span<const LocationId> locat
     line["source"] = std::move(sources);
 }
 
-void put_slow_call(Line& line, const Model& model, const Classifier& classify,
-                   const SlowCall& call) {
+void put_slow_call(Line& line, const Model& model, const Classifier& classify, const SlowCall& call,
+                   const StackOptions& stack) {
     const ThreadInfo& thread = model.symbols().thread(call.end.thread);
     line["probe"] = probe_name(model, probe_of(model, call));
     line["machine"] = text_or_null(model.machine(thread.machine).name);
@@ -54,7 +58,7 @@ void put_slow_call(Line& line, const Model& model, const Classifier& classify,
             line["unreadable"][name] = text;
     }
     line["unwound"] = call.end.unwound;
-    put_stack(line, model, model.symbols().stack(call.stack));
+    put_stack(line, model, model.symbols().stack(call.stack), stack);
 }
 
 static Line times_line(const SpanTimes& times) {

@@ -360,21 +360,22 @@ std::vector<std::string> probes_json(const Model& model) {
 }
 
 Result<std::vector<std::string>> calls_json(const Model& model, const Window& window,
-                                            std::optional<ProbeId> probe,
-                                            const ClassFilter& filter) {
+                                            std::optional<ProbeId> probe, const ClassFilter& filter,
+                                            const StackOptions& stack) {
     if (probe && !model.find_probe(*probe))
         return unknown_probe("show calls", *probe);
     std::vector<std::string> lines;
     Classifier classify(model);
     for (const SlowCall* call : find_slow_calls(model, classify, window, probe, filter)) {
         Line line = start("calls");
-        put_slow_call(line, model, classify, *call);
+        put_slow_call(line, model, classify, *call, stack);
         lines.push_back(finish(line));
     }
     return lines;
 }
 
-std::vector<std::string> open_calls_json(const Model& model, std::span<const OpenCall> calls) {
+std::vector<std::string> open_calls_json(const Model& model, std::span<const OpenCall> calls,
+                                         const StackOptions& stack) {
     std::vector<std::string> lines;
     for (const OpenCall& call : calls) {
         Line line = start("open");
@@ -386,7 +387,7 @@ std::vector<std::string> open_calls_json(const Model& model, std::span<const Ope
         line["depth"] = call.depth;
         line["running"] = call.running;
         line["wait"] = call.wait.empty() ? Line(nullptr) : Line(escape_untrusted(call.wait));
-        put_stack(line, model, call.stack);
+        put_stack(line, model, call.stack, stack);
         lines.push_back(finish(line));
     }
     return lines;

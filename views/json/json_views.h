@@ -41,9 +41,11 @@ std::string explain_json(const Model&, const Window&, ProbeId probe);
 // One object a slow call, the oldest first; calls within the window only.
 Result<std::vector<std::string>> calls_json(const Model&, const Window&,
                                             std::optional<ProbeId> probe = {},
-                                            const ClassFilter& filter = {});
+                                            const ClassFilter& filter = {},
+                                            const StackOptions& stack = whole_stack);
 
 // One object a call, the oldest first.
-std::vector<std::string> open_calls_json(const Model&, std::span<const OpenCall>);
+std::vector<std::string> open_calls_json(const Model&, std::span<const OpenCall>,
+                                         const StackOptions& stack = whole_stack);
 
 } // namespace auger

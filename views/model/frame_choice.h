@@ -5,6 +5,7 @@
 
 #include "views/model/symbol_tables.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,13 @@ enum class FrameChoice : uint8_t {
     language, // of Python, PHP, Ruby, Perl, Java and JavaScript, and what runtimes generate
     native,   // of programs, libraries and the kernel, system calls
 };
+
+// How the stack of a call is shown.
+struct StackOptions {
+    FrameChoice frames = FrameChoice::all;
+    size_t depth = 16; // so many of these frames, the innermost ones; 0: all
+};
+inline constexpr StackOptions whole_stack{FrameChoice::all, 0};
 
 // "all", "language", "native".
 std::string_view name_of(FrameChoice);

@@ -20,7 +20,8 @@ void add_wait(Canvas& canvas, const SymbolTables& symbols, bool unicode,
     });
     const bool known = end != stack.end();
     canvas.add_line("stack of its longest wait:", Style::dim);
-    add_frames(canvas, symbols, unicode, {known ? end + 1 : stack.begin(), stack.end()}, 0, 2);
+    add_frames(canvas, symbols, unicode, {known ? end + 1 : stack.begin(), stack.end()},
+               whole_stack, 2);
     if (!known) {
         canvas.add_line("\"sample wall wakers\" adds the stack of its waker", Style::dim);
         return;
@@ -28,7 +29,7 @@ void add_wait(Canvas& canvas, const SymbolTables& symbols, bool unicode,
     canvas.add_line("stack of its waker:", Style::dim);
     std::vector<LocationId> waker(stack.begin(), end + 1);
     std::ranges::reverse(waker);
-    add_frames(canvas, symbols, unicode, waker, 0, 2);
+    add_frames(canvas, symbols, unicode, waker, whole_stack, 2);
 }
 
 } // namespace
@@ -89,7 +90,7 @@ Canvas draw_call_details(const CallDetails& details, const Model& model, size_t 
                                 : fmt::format("heaviest stack of its {} samples on the CPU:",
                                               details.place->samples),
                             Style::dim);
-        add_frames(canvas, symbols, unicode, stack, 0, 2);
+        add_frames(canvas, symbols, unicode, stack, whole_stack, 2);
     }
     if (stack.empty())
         canvas.add_line("(no stack)", Style::dim);

@@ -80,7 +80,7 @@ Result<Canvas> calls_view(const Model& model, const ViewOptions& options,
         canvas.add_line();
         add_call(canvas, model, classify, call);
         add_frames(canvas, model.symbols(), options.unicode, model.symbols().stack(call.stack),
-                   shown_frames, 6);
+                   options.stack, 6);
     }
     return canvas;
 }

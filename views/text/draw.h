@@ -50,10 +50,9 @@ struct Part {
 };
 void add_parts(Canvas&, const std::vector<Part>&, size_t indent = 0);
 
-// The stack's frames, leaf first, one a line; of a deep one the first `limit` (0: all).
-inline constexpr size_t shown_frames = 16;
+// The stack's frames, leaf first, one a line; and how many are not shown.
 void add_frames(Canvas&, const SymbolTables&, bool unicode, std::span<const LocationId> stack,
-                size_t limit, size_t indent);
+                const StackOptions& options, size_t indent);
 // A slow call's values and what it waited for, as far as known.
 void add_call_facts(Canvas&, const SlowCall&, size_t indent);
 

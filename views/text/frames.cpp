@@ -10,10 +10,14 @@
 namespace auger {
 
 void add_frames(Canvas& canvas, const SymbolTables& symbols, bool unicode,
-                std::span<const LocationId> stack, size_t limit, size_t indent) {
-    size_t shown = 0, hidden = 0;
+                std::span<const LocationId> stack, const StackOptions& options, size_t indent) {
+    size_t shown = 0, hidden = 0, others = 0;
     symbols.for_each_frame(stack, [&](size_t, const FrameEntry& frame) {
-        if (limit && shown == limit) {
+        if (!is_chosen(symbols, frame.function, options.frames)) {
+            others++;
+            return;
+        }
+        if (options.depth && shown == options.depth) {
             hidden++;
             return;
         }
@@ -30,6 +34,11 @@ void add_frames(Canvas& canvas, const SymbolTables& symbols, bool unicode,
         size_t x = canvas.put(indent, y, name, kernel ? Style::kernel : Style::name);
         canvas.put(x + 2, y, elide_middle(source, for_source, ellipsis(unicode)), Style::dim);
     });
+    if (shown == 0 && others)
+        canvas.add_line(
+            fmt::format("(none of its {} frames is {})", others,
+                        options.frames == FrameChoice::language ? "of a language" : "native"),
+            Style::dim, indent);
     if (hidden)
         canvas.add_line(fmt::format("({} more frames)", hidden), Style::dim, indent);
 }

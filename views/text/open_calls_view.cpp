@@ -19,7 +19,7 @@ void add_thread_state(Canvas& canvas, const Model& model, const ViewOptions& opt
                       const OpenCall& call) {
     if (call.no_thread) {
         canvas.add_line(call.wait, Style::plain, 6);
-        add_frames(canvas, model.symbols(), options.unicode, call.stack, shown_frames, 6);
+        add_frames(canvas, model.symbols(), options.unicode, call.stack, options.stack, 6);
         return;
     }
     if (call.running) {
@@ -30,7 +30,7 @@ void add_thread_state(Canvas& canvas, const Model& model, const ViewOptions& opt
     canvas.add_line("waits in " + call.wait, Style::plain, 6);
     if (call.stack.empty())
         canvas.add_line("(its stack could not be read)", Style::warning, 6);
-    add_frames(canvas, model.symbols(), options.unicode, call.stack, shown_frames, 6);
+    add_frames(canvas, model.symbols(), options.unicode, call.stack, options.stack, 6);
 }
 
 // Those whose stacks have been shown.

@@ -11,6 +11,7 @@
 #include "views/canvas.h"
 #include "views/model/diff.h"
 #include "views/model/fold.h"
+#include "views/model/frame_choice.h"
 #include "views/model/function_pass.h"
 #include "views/model/function_table.h"
 #include "views/model/model.h"
@@ -33,6 +34,7 @@ struct ViewOptions {
     // Of the whole, below which the flame cuts frames off (and counts them): a screen or two.
     double min_share = 0.03;
     size_t limit = 30; // rows of top, diff and calls; 0: no limit
+    StackOptions stack{};
 };
 
 // What clients of the endpoint took.
