@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
-// The list of open calls: visits every thread and writes a record for each call that it has open
-// now, for whoever reads the iterator. The threads go on meanwhile, so each record is looked at
-// twice: what has changed in between has ended, and is no open call.
+// The list of open calls, and that of threads: visit every thread and write a record for each call
+// that it has open now, for whoever reads the iterator; the latter one of the thread itself where
+// it has none. The threads go on meanwhile, so each record of a call is looked at twice: what has
+// changed in between has ended, and is no open call.
 #include "filter.h"
 #include "goroutine.h"
 #include "maps.h"
@@ -73,50 +74,81 @@ __noinline int describe_call(struct open_calls* calls, u32 i, u64 return_instanc
     return 1;
 }
 
+static __always_inline bool is_of_target(struct task_struct* task) {
+    u64 filter = *(volatile u64*)&config.filter;
+
+    return is_target(task->tgid) && (!(u32)filter || task_passes_filters(task, filter));
+}
+
+// What the records of all its calls share.
+static __always_inline void note_thread(struct task_struct* task, struct wire_open_call* record) {
+    const struct pt_regs___kernel* regs = (void*)bpf_task_pt_regs(task);
+    u32 state = task->__state;
+
+    record->pid = task->tgid;
+    record->tid = task->pid;
+    record->now_ns = bpf_ktime_get_ns();
+    bpf_probe_read_kernel_str(record->comm, sizeof(record->comm), task->comm);
+    record->depth = -1; // of none yet
+    record->running = !state;
+    note_user_registers(record->registers, regs);
+    record->compat = is_compat(regs);
+    record->switches = task->nvcsw + task->nivcsw;
+    // What was interrupted has no number of a system call, but a negative one.
+    record->syscall = syscall_number(regs);
+    if (record->running || record->syscall < 0)
+        record->syscall = WIRE_SYSCALL_NONE;
+    if (state & TASK_STOPPED_OR_TRACED)
+        record->syscall = WIRE_SYSCALL_STOPPED;
+    record->argument = syscall_argument(regs);
+    record->thread_pointer = BPF_CORE_READ(task, THREAD_POINTER);
+}
+
+// All that the thread has.
+static __always_inline void write_calls(struct seq_file* seq, struct task_struct* task,
+                                        struct open_calls* calls, struct wire_open_call* record) {
+    u64 return_instances = (u64)BPF_CORE_READ(task, utask, return_instances);
+    u32 depth = load_acquire(&calls->depth);
+
+    for (u32 i = 0; i < WIRE_MAX_OPEN_CALLS; i++) {
+        if (i >= depth)
+            break;
+        if (describe_call(calls, i, return_instances, record))
+            bpf_seq_write(seq, record, sizeof(*record));
+    }
+}
+
 SEC("iter/task")
 int list_open_calls(struct bpf_iter__task* ctx) {
     struct task_struct* task = ctx->task;
-    u64 filter = *(volatile u64*)&config.filter;
-    const struct pt_regs___kernel* regs;
     struct wire_open_call record = {};
     struct open_calls* calls;
-    u32 depth, state;
-    u64 return_instances;
 
     if (!task)
         return 0;
     calls = thread_storage(&open_calls, task, 0);
-    if (!calls || !calls->depth)
+    if (!calls || !calls->depth || !is_of_target(task))
         return 0;
-    if (!is_target(task->tgid) || ((u32)filter && !task_passes_filters(task, filter)))
-        return 0;
-    regs = (void*)bpf_task_pt_regs(task);
-    record.pid = task->tgid;
-    record.tid = task->pid;
-    bpf_probe_read_kernel_str(record.comm, sizeof(record.comm), task->comm);
-    state = task->__state;
-    record.depth = -1; // of none yet
-    record.running = !state;
-    note_user_registers(record.registers, regs);
-    record.compat = is_compat(regs);
-    record.switches = task->nvcsw + task->nivcsw;
-    // What was interrupted has no number of a system call, but a negative one.
-    record.syscall = syscall_number(regs);
-    if (record.running || record.syscall < 0)
-        record.syscall = WIRE_SYSCALL_NONE;
-    if (state & TASK_STOPPED_OR_TRACED)
-        record.syscall = WIRE_SYSCALL_STOPPED;
-    record.argument = syscall_argument(regs);
-    record.thread_pointer = BPF_CORE_READ(task, THREAD_POINTER);
+    note_thread(task, &record);
+    write_calls(ctx->meta->seq, task, calls, &record);
+    return 0;
+}
 
-    return_instances = (u64)BPF_CORE_READ(task, utask, return_instances);
-    depth = load_acquire(&calls->depth);
-    for (u32 i = 0; i < WIRE_MAX_OPEN_CALLS; i++) {
-        if (i >= depth)
-            break;
-        if (describe_call(calls, i, return_instances, &record))
-            bpf_seq_write(ctx->meta->seq, &record, sizeof(record));
-    }
+SEC("iter/task")
+int list_threads(struct bpf_iter__task* ctx) {
+    struct task_struct* task = ctx->task;
+    struct wire_open_call record = {};
+    struct open_calls* calls;
+
+    // The kernel's have no memory of their own.
+    if (!task || !task->mm || !is_of_target(task))
+        return 0;
+    note_thread(task, &record);
+    calls = thread_storage(&open_calls, task, 0);
+    if (calls)
+        write_calls(ctx->meta->seq, task, calls, &record);
+    if (record.depth == (u32)-1)
+        bpf_seq_write(ctx->meta->seq, &record, sizeof(record));
     return 0;
 }
 

@@ -81,6 +81,8 @@ class Backend {
     virtual Result<void> set_only(const OnlyInfo&) = 0;
     // Calls that are running now, oldest first; of one probe, or of all.
     virtual Result<std::vector<OpenCall>> open_calls(std::optional<ProbeId>) = 0;
+    // All threads of the target, with what they do now.
+    virtual Result<std::vector<ThreadNow>> threads_now() = 0;
     virtual Result<void> set_sampling(const SamplingSettings& settings) = 0;
     virtual Result<void> set_filter(const FilterSpec&) = 0;
     virtual Result<void> set_way_out(WayOut) = 0; // of probes added from now on

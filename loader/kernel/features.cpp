@@ -309,8 +309,11 @@ std::vector<Capability> Features::describe() const {
             line("context switches", context_switches, "`sample wall` sees threads that wait",
                  "no BPF program may attach to them, so only running threads are sampled",
                  "use a kernel with BTF and CONFIG_TRACEPOINTS, as Debian's are", State::degraded),
-            line("task iterators", task_iterators, "`open` lists the calls that are running",
-                 "BPF iterators may not be used, so open calls are counted but not listed",
+            line("task iterators", task_iterators,
+                 "`open` lists the calls that are running, `stacks` all threads",
+                 "BPF iterators may not be used, so open calls are counted but not listed, and "
+                 "threads "
+                 "are not, either",
                  "use a kernel with BTF, of Linux 5.8 or later", State::degraded),
             line("map iterators", map_iterators, "`open` lists goroutines' calls, too",
                  "BPF iterators over maps may not be used, so goroutines' open calls are counted "

@@ -97,6 +97,7 @@ class LiveBackend final : public Backend {
     }
     Result<void> set_only(const OnlyInfo& only) override;
     Result<std::vector<OpenCall>> open_calls(std::optional<ProbeId> probe) override;
+    Result<std::vector<ThreadNow>> threads_now() override;
     Result<void> set_split(const SplitInfo& split) override;
     Result<void> set_explained(const ExplainRequest& wanted) override {
         loop_.deliver_all();
@@ -364,7 +365,7 @@ Result<std::vector<OpenCall>> LiveBackend::open_calls(std::optional<ProbeId> pro
     loop_.deliver_all();
     // Before the threads are looked at: what is known of them does not stay true for long.
     unwind_.settle(first_tables_timeout);
-    const auto records = open_calls_.visit_threads();
+    const auto records = open_calls_.visit_calls();
     if (!records)
         return records.error();
     if (!told_of_goroutines_ && open_calls_.leaves_out_goroutines()) {
@@ -375,6 +376,16 @@ Result<std::vector<OpenCall>> LiveBackend::open_calls(std::optional<ProbeId> pro
     // What their stacks lie in was mapped by then.
     loop_.deliver_changes();
     return open_calls_.describe(*records, probe);
+}
+
+Result<std::vector<ThreadNow>> LiveBackend::threads_now() {
+    loop_.deliver_all();
+    unwind_.settle(first_tables_timeout);
+    const auto records = open_calls_.visit_threads();
+    if (!records)
+        return records.error();
+    loop_.deliver_changes();
+    return open_calls_.describe_threads(*records);
 }
 
 Result<void> LiveBackend::record(const std::string& path) {

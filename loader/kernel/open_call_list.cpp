@@ -41,10 +41,10 @@ Result<void> read_visits(int program, const bpf_link_create_opts* options,
                          std::vector<char>& bytes) {
     UniqueFd link(bpf_link_create(program, 0, BPF_TRACE_ITER, options));
     if (!link)
-        return system_error("list open calls", "", "", errno);
+        return system_error("list threads", "", "", errno);
     UniqueFd iterator(bpf_iter_create(link.get()));
     if (!iterator)
-        return system_error("list open calls", "", "", errno);
+        return system_error("list threads", "", "", errno);
     // Reads end between threads, not necessarily between records: they are put together here.
     std::array<char, 16384> part;
     for (;;) {
@@ -52,7 +52,7 @@ Result<void> read_visits(int program, const bpf_link_create_opts* options,
         if (size < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
         if (size < 0)
-            return system_error("list open calls", "", "", errno);
+            return system_error("list threads", "", "", errno);
         if (size == 0)
             return {};
         bytes.insert(bytes.end(), part.data(), part.data() + size);
@@ -103,23 +103,42 @@ Result<void> OpenCallList::visit_goroutines(std::vector<char>& bytes) const {
     return read_visits(*program, &options, bytes);
 }
 
-Result<std::vector<wire_open_call>> OpenCallList::visit_threads() const {
-    if (!programs_.can_load(ProgramKind::open_call_list))
-        return Error{"list open calls", "", "BPF iterators over threads may not be used here",
-                     "`doctor` says what this kernel lacks; `probes` counts them",
+Result<void> OpenCallList::visit_by(ProgramKind kind, std::vector<char>& bytes) const {
+    if (!programs_.can_load(kind))
+        return Error{"list threads", "", "BPF iterators over threads may not be used here",
+                     "`doctor` says what this kernel lacks; `probes` counts open calls",
                      Error::Kind::unsupported};
-    const auto program = programs_.program(ProgramKind::open_call_list);
+    const auto program = programs_.program(kind);
     if (!program)
         return program.error();
-    std::vector<char> bytes;
-    if (auto read = read_visits(*program, nullptr, bytes); !read)
-        return read.error();
-    if (auto read = visit_goroutines(bytes); !read)
-        return read.error();
+    return read_visits(*program, nullptr, bytes);
+}
+
+namespace {
+
+std::vector<wire_open_call> records_of(const std::vector<char>& bytes) {
     std::vector<wire_open_call> records(bytes.size() / sizeof(wire_open_call));
     std::copy_n(bytes.data(), records.size() * sizeof(wire_open_call),
                 reinterpret_cast<char*>(records.data()));
     return records;
+}
+
+} // namespace
+
+Result<std::vector<wire_open_call>> OpenCallList::visit_calls() const {
+    std::vector<char> bytes;
+    if (auto read = visit_by(ProgramKind::open_call_list, bytes); !read)
+        return read.error();
+    if (auto read = visit_goroutines(bytes); !read)
+        return read.error();
+    return records_of(bytes);
+}
+
+Result<std::vector<wire_open_call>> OpenCallList::visit_threads() const {
+    std::vector<char> bytes;
+    if (auto read = visit_by(ProgramKind::thread_list, bytes); !read)
+        return read.error();
+    return records_of(bytes);
 }
 
 bool OpenCallList::leaves_out_goroutines() const {
@@ -407,22 +426,34 @@ std::vector<OpenCall> OpenCallList::describe_spans(std::optional<ProbeId> probe)
     return spans;
 }
 
-std::vector<OpenCall> OpenCallList::describe(std::span<const wire_open_call> records,
-                                             std::optional<ProbeId> probe) {
-    std::vector<OpenCall> calls;
+OpenCallList::Callers OpenCallList::callers_of(std::span<const wire_open_call> records) {
     // Records of one thread stand together, and it has one stack.
-    std::vector<std::span<const wire_open_call>> threads;
+    Callers callers;
     for (size_t begin = 0, end = 0; begin < records.size(); begin = end) {
         while (end < records.size() && have_one_caller(records[begin], records[end]))
             end++;
-        threads.push_back(records.subspan(begin, end - begin));
+        callers.push_back(records.subspan(begin, end - begin));
     }
-    std::ranges::stable_sort(threads, {}, turn_of);
+    std::ranges::stable_sort(callers, {}, turn_of);
     for (const wire_open_call& record : records)
         names_.know_process(static_cast<pid_t>(record.pid), record.now_ns);
     unwind_.update(clock_ns());
+    return callers;
+}
+
+std::vector<ThreadNow> OpenCallList::describe_threads(std::span<const wire_open_call> records) {
+    std::vector<ThreadNow> threads;
     Reading reading;
-    for (const auto of_thread : threads) {
+    for (const auto of_thread : callers_of(records))
+        threads.push_back(describe_thread(of_thread, reading));
+    return threads;
+}
+
+std::vector<OpenCall> OpenCallList::describe(std::span<const wire_open_call> records,
+                                             std::optional<ProbeId> probe) {
+    std::vector<OpenCall> calls;
+    Reading reading;
+    for (const auto of_thread : callers_of(records)) {
         std::optional<OpenCall> thread;
         for (const wire_open_call& record : of_thread) {
             auto call = name_call(record);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The calls that are running now, with what their threads and goroutines do: BPF programs visit
-// them, and the stacks of those that wait are read from their process's memory, by the same tables
-// as samples.
+// The calls that are running now, with what their threads and goroutines do, and likewise all
+// threads: BPF programs visit them, and the stacks of those that wait are read from their process's
+// memory, by the same tables as samples.
 #pragma once
 
 #include "loader/kernel/live_names.h"
@@ -30,6 +30,8 @@ class OpenCallList {
 
     // Of threads, then of goroutines. Fails with kind `unsupported` when no program may visit the
     // threads.
+    Result<std::vector<wire_open_call>> visit_calls() const;
+    // Of all threads at least one.
     Result<std::vector<wire_open_call>> visit_threads() const;
     // Goroutines are in timed calls, and the kernel forbids listing those.
     bool leaves_out_goroutines() const;
@@ -37,6 +39,8 @@ class OpenCallList {
     // that are known.
     std::vector<OpenCall> describe(std::span<const wire_open_call> records,
                                    std::optional<ProbeId> probe);
+    // Their threads, by processes.
+    std::vector<ThreadNow> describe_threads(std::span<const wire_open_call> records);
 
   private:
     // Of processes, by their ids.
@@ -47,8 +51,13 @@ class OpenCallList {
     // What the callers of one answer share.
     struct Reading;
 
-    // Adds what the program that visits goroutines writes.
+    // Adds what these programs write.
+    Result<void> visit_by(ProgramKind program, std::vector<char>& bytes) const;
     Result<void> visit_goroutines(std::vector<char>& bytes) const;
+    using Callers = std::vector<std::span<const wire_open_call>>;
+    // The records of each thread or goroutine, in the order in which those are looked at, when
+    // their processes are known.
+    Callers callers_of(std::span<const wire_open_call> records);
     // What all calls of a thread share.
     OpenCall describe_thread(std::span<const wire_open_call> records, Reading& reading);
     OpenCall describe_goroutine(const wire_open_call& record, Reading& reading);

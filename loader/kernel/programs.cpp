@@ -89,6 +89,7 @@ constexpr Loadable loadable[] = {
     {ProgramKind::off_cpu_switch, "off_cpu_switch", &ProgramsOptions::off_cpu},
     {ProgramKind::off_cpu_waking, "off_cpu_waking", &ProgramsOptions::off_cpu},
     {ProgramKind::open_call_list, "list_open_calls", &ProgramsOptions::task_iterators},
+    {ProgramKind::thread_list, "list_threads", &ProgramsOptions::task_iterators},
     {ProgramKind::goroutine_call_list, "list_goroutine_calls", &ProgramsOptions::map_iterators},
 };
 

@@ -51,6 +51,7 @@ enum class ProgramKind {
     off_cpu_switch,
     off_cpu_waking,
     open_call_list,
+    thread_list,
     goroutine_call_list,
 };
 

@@ -395,12 +395,19 @@ std::optional<OpenCall> MachineStream::common(const OpenCall& call) const {
     if (probe == probes_.end() || !specs_.knows(call.spec))
         return std::nullopt;
     OpenCall told = call;
+    static_cast<ThreadNow&>(told) = common(static_cast<const ThreadNow&>(call));
     told.probe = probe->second;
     told.spec = specs_.of(call.spec);
-    const auto relayed = spec_machines_.find(call.spec);
-    told.thread.machine = relayed != spec_machines_.end() ? relayed->second : id_;
+    if (const auto relayed = spec_machines_.find(call.spec); relayed != spec_machines_.end())
+        told.thread.machine = relayed->second;
+    return told;
+}
+
+ThreadNow MachineStream::common(const ThreadNow& thread) const {
+    ThreadNow told = thread;
+    told.thread.machine = id_;
     told.stack.clear();
-    for (const LocationId location : call.stack)
+    for (const LocationId location : thread.stack)
         if (locations_.knows(location))
             told.stack.push_back(locations_.of(location));
     return told;

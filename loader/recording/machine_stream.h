@@ -120,6 +120,7 @@ class MachineStream final : public EventSink {
     void drop_open_calls(uint64_t common_ns);
     // With ids of the common stream; nothing of what is not known.
     std::optional<OpenCall> common(const OpenCall&) const;
+    ThreadNow common(const ThreadNow&) const;
     std::optional<SpecId> common(SpecId) const;
     // Taken by what is never forgotten: names, locations.
     size_t definition_bytes() const { return definition_bytes_; }

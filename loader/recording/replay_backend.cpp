@@ -87,6 +87,10 @@ class ReplayBackend final : public Backend {
         return Error{"list open calls", "", "a recording does not hold what is running now",
                      "observe the running program: `auger -p PID`"};
     }
+    Result<std::vector<ThreadNow>> threads_now() override {
+        return Error{"list threads", "", "a recording does not hold what is running now",
+                     "observe the running program: `auger -p PID`"};
+    }
     Result<void> set_split(const SplitInfo&) override;
     Result<void> set_sampling(const SamplingSettings& settings) override {
         return check_sampling(summary_, settings);

@@ -92,6 +92,9 @@ struct CarryOut {
     Result<std::string> operator()(const ListOpenCalls& request) const {
         return packed(backend.open_calls(request.probe));
     }
+    Result<std::string> operator()(const ListThreads&) const {
+        return packed(backend.threads_now());
+    }
     Result<std::string> operator()(const SetSampling& request) const {
         return packed(backend.set_sampling(request.sampling));
     }

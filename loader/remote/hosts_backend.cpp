@@ -78,6 +78,7 @@ class HostsBackend final : public Backend {
                     [&] { settings_.only = only; });
     }
     Result<std::vector<OpenCall>> open_calls(std::optional<ProbeId> probe) override;
+    Result<std::vector<ThreadNow>> threads_now() override;
     Result<void> set_sampling(const SamplingSettings& sampling) override {
         return edit(SetSampling{settings_.numbered(sampling)},
                     SetSampling{settings_.numbered(settings_.sampling)},
@@ -169,6 +170,9 @@ class HostsBackend final : public Backend {
         catch_up();
         return {};
     }
+    // Asks what runs now; `take` is given the host's stream and each that it tells of.
+    template <typename Request, typename Take>
+    Result<void> ask_what_runs(const Request& request, Take take);
     // Asks what changes nothing; one that cannot answer is left out where others can.
     template <typename Answer>
     Result<Answer> question(const Request& request);
@@ -303,18 +307,11 @@ Result<void> HostsBackend::record(const std::string& path) {
     return result;
 }
 
-Result<std::vector<OpenCall>> HostsBackend::open_calls(std::optional<ProbeId> id) {
-    ListOpenCalls request;
-    if (id) {
-        auto known = probe("list open calls of probe", *id);
-        if (!known)
-            return known.error();
-        request.probe = (*known)->number;
-    }
+template <typename Request, typename Take>
+Result<void> HostsBackend::ask_what_runs(const Request& request, Take take) {
     const Hosts::Answers answers = hosts_.ask(hosts_.live(), request, longest_edit_, false);
     // Their stacks are defined by then.
     catch_up();
-    std::vector<OpenCall> all;
     std::optional<Error> error;
     size_t refused = 0;
     for (const auto& [host, answer] : answers) {
@@ -323,16 +320,44 @@ Result<std::vector<OpenCall>> HostsBackend::open_calls(std::optional<ProbeId> id
             refused++;
             continue;
         }
-        const auto calls = decoded<std::vector<OpenCall>>(*answer);
-        if (!calls || !host->observes())
+        const auto told = decoded<typename Request::Answer>(*answer);
+        if (!told || !host->observes())
             continue;
-        for (const OpenCall& call : *calls)
-            if (auto common = host->stream().common(call))
-                all.push_back(std::move(*common));
+        for (const auto& one : *told)
+            take(host->stream(), one);
     }
     if (error && refused == answers.size())
         return *error;
+    return {};
+}
+
+Result<std::vector<OpenCall>> HostsBackend::open_calls(std::optional<ProbeId> id) {
+    ListOpenCalls request;
+    if (id) {
+        auto known = probe("list open calls of probe", *id);
+        if (!known)
+            return known.error();
+        request.probe = (*known)->number;
+    }
+    std::vector<OpenCall> all;
+    const auto asked = ask_what_runs(request, [&](const auto& stream, const OpenCall& call) {
+        if (auto common = stream.common(call))
+            all.push_back(std::move(*common));
+    });
+    if (!asked)
+        return asked.error();
     std::ranges::stable_sort(all, std::greater(), &OpenCall::age_ns);
+    return all;
+}
+
+Result<std::vector<ThreadNow>> HostsBackend::threads_now() {
+    std::vector<ThreadNow> all;
+    const auto asked =
+        ask_what_runs(ListThreads{}, [&](const auto& stream, const ThreadNow& thread) {
+            all.push_back(stream.common(thread));
+        });
+    if (!asked)
+        return asked.error();
     return all;
 }
 

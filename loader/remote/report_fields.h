@@ -67,6 +67,10 @@ void fields(auto& all, IsA<OpenCall> auto& call) {
         call.wait, call.stack);
 }
 
+void fields(auto& all, IsA<ThreadNow> auto& thread) {
+    all(thread.thread, thread.running, thread.wait, thread.stack);
+}
+
 void fields(auto& all, IsA<ReaderStatus::Service> auto& service) {
     all(service.processes, service.bytes);
 }

@@ -100,10 +100,14 @@ struct CompleteFunction {
     uint32_t limit = 0;
 };
 
+struct ListThreads {
+    using Answer = std::vector<ThreadNow>;
+};
+
 using Request = std::variant<SetTarget, AddProbe, PlanProbe, RemoveProbe, SetAttached,
                              FindCallSites, FindUsdtProbes, ListTracepoints, SetSlow, SetSplit,
                              SetExplained, SetOnly, ListOpenCalls, SetSampling, SetFilter,
-                             SetWayOut, Refresh, SettleSymbols, CompleteFunction>;
+                             SetWayOut, Refresh, SettleSymbols, CompleteFunction, ListThreads>;
 
 void fields(auto& all, IsA<SetTarget> auto& request) {
     all(request.target);
@@ -154,6 +158,7 @@ void fields(auto& all, IsA<SetWayOut> auto& request) {
     all(request.way);
 }
 void fields(auto&, IsA<Refresh> auto&) {}
+void fields(auto&, IsA<ListThreads> auto&) {}
 void fields(auto& all, IsA<SettleSymbols> auto& request) {
     all(request.timeout);
 }

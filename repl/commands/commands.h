@@ -41,6 +41,7 @@ CommandRow status_command();
 CommandRow callers_command();
 CommandRow callees_command();
 CommandRow open_command();
+CommandRow stacks_command();
 
 CommandRow rewrite_command();
 CommandRow drop_command();

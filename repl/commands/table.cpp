@@ -18,6 +18,7 @@ const CommandTable& command_table() {
         threads_command(), functions_command(), explain_command(), hist_command(),
         calls_command(),   probes_command(),    sites_command(),   suggest_command(),
         status_command(),  callers_command(),   callees_command(), open_command(),
+        stacks_command(),
 
         rewrite_command(), drop_command(),      fold_command(),    rules_command(),
 

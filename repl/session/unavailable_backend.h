@@ -30,6 +30,7 @@ class UnavailableBackend final : public Backend {
     Result<void> set_only(const OnlyInfo&) override { return reason_; }
     Result<void> set_explained(const ExplainRequest&) override { return reason_; }
     Result<std::vector<OpenCall>> open_calls(std::optional<ProbeId>) override { return reason_; }
+    Result<std::vector<ThreadNow>> threads_now() override { return reason_; }
     Result<void> set_split(const SplitInfo&) override { return reason_; }
     Result<void> set_sampling(const SamplingSettings&) override { return reason_; }
     Result<void> set_filter(const FilterSpec&) override { return reason_; }

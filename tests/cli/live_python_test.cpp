@@ -140,32 +140,20 @@ TEST_F(LivePython, TasksAreToldApart) {
     EXPECT_EQ(program.wait_exit(), 0);
 }
 
-// What sys._current_frames() says of each thread, between the native frames.
-TEST_F(LivePython, OpenCallsHaveFunctionsInTheirStacks) {
-    const std::string told = folder_.path("threads");
-    Program program("/usr/bin/python3", {AUGER_SOURCE_DIR "/tests/programs/python_waits.py", told});
-    program.wait_ready();
-    LiveAuger auger({"-p", std::to_string(program.pid())});
-    auger.run({"time libc:clock_nanosleep"});
-    program.go();
-    ASSERT_TRUE(wait_until([&] { return std::filesystem::exists(told + ".done"); }));
-    std::map<uint32_t, json> open;
-    // Tables come when they are made.
-    ASSERT_TRUE(wait_until([&] {
-        bool are_whole = true;
-        for (const json& call : auger.all("open libc:clock_nanosleep")) {
-            are_whole &= call["stack"].dump().find("[stack cut") == std::string::npos;
-            open[call["tid"]] = call;
-        }
-        return are_whole;
-    }));
+// Threads, by what sys._current_frames() says of each in the file that the program has written.
+// Returns how many there are.
+size_t expect_frames_between_native_ones(const std::string& told,
+                                         std::map<uint32_t, json>& threads_seen) {
     std::ifstream lines(told);
     size_t threads = 0;
     for (std::string line; std::getline(lines, line); threads++) {
         const json thread = json::parse(line);
         SCOPED_TRACE(thread["case"]);
-        ASSERT_TRUE(open.contains(thread["tid"]));
-        const json& call = open[thread["tid"]];
+        if (!threads_seen.contains(thread["tid"])) {
+            ADD_FAILURE() << "it is not there";
+            continue;
+        }
+        const json& call = threads_seen[thread["tid"]];
         json expected = json::array(), seen = json::array();
         std::set<std::string> files;
         for (const json& frame : thread["frames"]) {
@@ -190,9 +178,71 @@ TEST_F(LivePython, OpenCallsHaveFunctionsInTheirStacks) {
             EXPECT_GT(places["through_sort"], places["key"] + 1);
         }
     }
-    EXPECT_EQ(threads, 10u);
-    program.go();
-    EXPECT_EQ(program.wait_exit(), 0);
+    return threads;
+}
+
+class LivePythonWaits : public LivePython {
+  protected:
+    void SetUp() override {
+        LivePython::SetUp();
+        if (IsSkipped())
+            return;
+        told_ = folder_.path("threads");
+        program_.emplace(
+            "/usr/bin/python3",
+            std::vector<std::string>{AUGER_SOURCE_DIR "/tests/programs/python_waits.py", told_});
+        program_->wait_ready();
+        auger_.emplace(std::vector<std::string>{"-p", std::to_string(program_->pid())});
+    }
+    // What the command tells of the threads. Tables come when they are made.
+    std::map<uint32_t, json> threads_by(const std::string& command) {
+        program_->go();
+        EXPECT_TRUE(wait_until([&] { return std::filesystem::exists(told_ + ".done"); }));
+        std::map<uint32_t, json> threads;
+        EXPECT_TRUE(wait_until([&] {
+            bool are_whole = true;
+            threads.clear();
+            for (const json& thread : auger_->all(command)) {
+                are_whole &= thread["stack"].dump().find("[stack cut") == std::string::npos;
+                threads[thread["tid"]] = thread;
+            }
+            return are_whole;
+        }));
+        return threads;
+    }
+    void end() {
+        program_->go();
+        EXPECT_EQ(program_->wait_exit(), 0);
+    }
+
+    std::string told_;
+    std::optional<Program> program_;
+    std::optional<LiveAuger> auger_;
+};
+
+TEST_F(LivePythonWaits, OpenCallsHaveFunctionsInTheirStacks) {
+    auger_->run({"time libc:clock_nanosleep"});
+    auto open = threads_by("open libc:clock_nanosleep");
+    EXPECT_EQ(expect_frames_between_native_ones(told_, open), 10u);
+    end();
+}
+
+// Of all threads, without a probe.
+TEST_F(LivePythonWaits, StacksOfAllThreadsHaveThem) {
+    auto threads = threads_by("stacks");
+    EXPECT_EQ(expect_frames_between_native_ones(told_, threads), 10u);
+    std::set<uint32_t> seen, there;
+    for (const auto& [tid, thread] : threads)
+        seen.insert(tid);
+    for (const auto& task :
+         std::filesystem::directory_iterator("/proc/" + std::to_string(program_->pid()) + "/task"))
+        there.insert(static_cast<uint32_t>(std::stoul(task.path().filename())));
+    EXPECT_EQ(seen, there);
+    const json& main = threads[static_cast<uint32_t>(program_->pid())];
+    EXPECT_EQ(main["stack"].back(), "_start");
+    for (const json& thread : auger_->all("stacks --language"))
+        EXPECT_EQ(thread["stack"].dump().find("_start\""), std::string::npos) << thread;
+    end();
 }
 
 } // namespace

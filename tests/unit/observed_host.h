@@ -137,6 +137,13 @@ class KnownMachine final : public Backend {
         }
         return open;
     }
+    Result<std::vector<ThreadNow>> threads_now() override {
+        ThreadNow thread;
+        thread.thread = {100, 100, "service"};
+        thread.wait = "futex";
+        thread.stack = {LocationId{1}};
+        return std::vector{thread};
+    }
     Result<void> set_sampling(const SamplingSettings& sampling) override {
         return edit(
             [&] { settings_["rate"] = sampling.rate_hz ? std::to_string(sampling.rate_hz) : ""; });

@@ -168,6 +168,13 @@ class FakeBackend final : public Backend {
         }
         return done;
     }
+    std::vector<ThreadNow> threads; // what threads_now() finds
+    Result<std::vector<ThreadNow>> threads_now() override {
+        auto done = act("threads");
+        if (!done)
+            return done.error();
+        return threads;
+    }
     std::vector<OpenCall> running; // what open_calls() finds
     Result<std::vector<OpenCall>> open_calls(std::optional<ProbeId> probe) override {
         auto done = act(probe ? fmt::format("open {}", probe->value) : "open");

@@ -16,6 +16,7 @@ TEST(Session, EveryCommandAnswersInJson) {
     TestSession test(as_json());
     test.run("target 4711\nwait 1s");
     test.backend.running = {OpenCall{}};
+    test.backend.threads = {ThreadNow{}};
     const std::string folded = testing::TempDir() + "auger_json.folded";
     const std::string script = testing::TempDir() + "auger_json.aug";
     fclose(fopen(script.c_str(), "w"));
@@ -49,6 +50,7 @@ TEST(Session, EveryCommandAnswersInJson) {
                                          "hist handle",
                                          "calls",
                                          "open",
+                                         "stacks",
                                          "span request from f to g",
                                          "probes",
                                          "sites recv",

@@ -244,6 +244,26 @@ TEST(Session, UsdtProbes) {
     EXPECT_THAT(test.run("probes usdt nix*"), HasSubstr("test.aug:1:13: error: usdt it: refused"));
 }
 
+TEST(Session, WhatAllThreadsDoIsAskedForNow) {
+    TestSession test;
+    EXPECT_THAT(test.run("stacks"), HasSubstr("No thread is there."));
+    test.run("target 4711");
+    ThreadNow thread;
+    thread.thread = {4711, 4712, "worker"};
+    thread.wait = "futex";
+    test.backend.threads = {thread, thread};
+    test.backend.log.clear();
+    EXPECT_THAT(test.run("stacks"), HasSubstr("2 threads  worker 4712"));
+    EXPECT_THAT(test.run("stacks -n 3 --depth all --native"), HasSubstr("2 threads of 1 process"));
+    EXPECT_THAT(test.backend.log, ElementsAre("threads", "threads"));
+    EXPECT_THAT(test.run("stacks --depth 0"), HasSubstr("1:16: error: 0 frames show nothing"));
+    EXPECT_THAT(test.run("stacks --depth"), HasSubstr("a number of frames, or all"));
+    EXPECT_THAT(test.run("stacks --native --language"), HasSubstr("1:17: error"));
+    EXPECT_THAT(test.run("stacks handle"), HasSubstr("1:8: error"));
+    test.backend.failing = {"threads"};
+    EXPECT_THAT(test.run("stacks"), HasSubstr("refused"));
+}
+
 TEST(Session, OpenCallsAreAskedForNow) {
     TestSession test;
     test.run("target 4711\ntime handle");

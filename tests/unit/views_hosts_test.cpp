@@ -186,6 +186,23 @@ TEST_F(ObservedHosts, OpenCallsAreThoseOfAll) {
     }
 }
 
+TEST_F(ObservedHosts, ThreadsAreThoseOfAll) {
+    observe();
+    const auto threads = backend->threads_now();
+    ASSERT_TRUE(threads);
+    std::set<std::string> machines;
+    for (const ThreadNow& thread : *threads) {
+        machines.insert(model.machine(thread.thread.machine).name);
+        EXPECT_EQ(thread.thread.tid, 100u);
+        EXPECT_EQ(thread.wait, "futex");
+        ASSERT_THAT(thread.stack, SizeIs(1));
+        const FunctionId function = model.symbols().frames(thread.stack[0]).front().function;
+        EXPECT_EQ(model.symbols().name(function), "rebuild");
+    }
+    EXPECT_THAT(*threads, SizeIs(3));
+    EXPECT_EQ(machines, (std::set<std::string>{"web1", "web2", "web3"}));
+}
+
 TEST_F(ObservedHosts, OneIsComparedWithTheRest) {
     observe();
     ASSERT_TRUE(backend->add_probe({ProbeId{1}, "handle", {}, {}, {}}));

@@ -374,6 +374,16 @@ Result<std::vector<std::string>> calls_json(const Model& model, const Window& wi
     return lines;
 }
 
+static void put_thread(Line& line, const Model& model, const ThreadNow& thread,
+                       const StackOptions& stack) {
+    line["pid"] = thread.thread.pid;
+    line["tid"] = thread.thread.tid;
+    line["comm"] = escape_untrusted(model.symbols().rules().thread_name(thread.thread.comm));
+    line["running"] = thread.running;
+    line["wait"] = thread.wait.empty() ? Line(nullptr) : Line(escape_untrusted(thread.wait));
+    put_stack(line, model, thread.stack, stack);
+}
+
 std::vector<std::string> open_calls_json(const Model& model, std::span<const OpenCall> calls,
                                          const StackOptions& stack) {
     std::vector<std::string> lines;
@@ -381,13 +391,22 @@ std::vector<std::string> open_calls_json(const Model& model, std::span<const Ope
         Line line = start("open");
         line["probe"] = probe_name(model, call.probe);
         line["age"] = call.age_ns;
-        line["pid"] = call.thread.pid;
-        line["tid"] = call.thread.tid;
-        line["comm"] = escape_untrusted(model.symbols().rules().thread_name(call.thread.comm));
         line["depth"] = call.depth;
-        line["running"] = call.running;
-        line["wait"] = call.wait.empty() ? Line(nullptr) : Line(escape_untrusted(call.wait));
-        put_stack(line, model, call.stack, stack);
+        put_thread(line, model, call, stack);
+        lines.push_back(finish(line));
+    }
+    return lines;
+}
+
+std::vector<std::string> stacks_json(const Model& model, std::span<const ThreadNow> threads,
+                                     std::optional<size_t> limit, const StackOptions& stack) {
+    std::vector<std::string> lines;
+    for (const ThreadNow& thread : threads) {
+        if (limit && lines.size() == *limit)
+            break;
+        Line line = start("stacks");
+        line["machine"] = text_or_null(model.machine(thread.thread.machine).name);
+        put_thread(line, model, thread, stack);
         lines.push_back(finish(line));
     }
     return lines;

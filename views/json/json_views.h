@@ -48,4 +48,9 @@ Result<std::vector<std::string>> calls_json(const Model&, const Window&,
 std::vector<std::string> open_calls_json(const Model&, std::span<const OpenCall>,
                                          const StackOptions& stack = whole_stack);
 
+// One object a thread, of at most so many.
+std::vector<std::string> stacks_json(const Model&, std::span<const ThreadNow>,
+                                     std::optional<size_t> limit = {},
+                                     const StackOptions& stack = whole_stack);
+
 } // namespace auger

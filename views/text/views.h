@@ -87,6 +87,8 @@ Result<Canvas> calls_view(const Model&, const ViewOptions&, std::optional<ProbeI
 // Calls that are running, the oldest first; of `probe`, or of all.
 Canvas open_calls_view(const Model&, const ViewOptions&, std::span<const OpenCall>,
                        std::optional<ProbeId> probe = {});
+// What all threads do now; of `limit` stacks.
+Canvas stacks_view(const Model&, const ViewOptions&, std::span<const ThreadNow>);
 Result<Canvas> hist_view(const Model&, const ViewOptions&, ProbeId probe,
                          const std::optional<HostChoice>& host = {});
 // Its percentiles, a row for each host.
