@@ -83,7 +83,7 @@ TEST_F(OpenCallsView, ShowsWhichFramesAreAskedFor) {
 
     stack = {stream.location("eval0")};
     options.stack = {FrameChoice::language, 16};
-    EXPECT_THAT(text({call(1, 9'000, 7, 0)}), HasSubstr("(none of its 1 frames is of a language)"));
+    EXPECT_THAT(text({call(1, 9'000, 7, 0)}), HasSubstr("(no frame is of a language)"));
 }
 
 // Goroutines are no threads, so none is shown in place of another one.

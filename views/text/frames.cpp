@@ -11,10 +11,11 @@ namespace auger {
 
 void add_frames(Canvas& canvas, const SymbolTables& symbols, bool unicode,
                 std::span<const LocationId> stack, const StackOptions& options, size_t indent) {
-    size_t shown = 0, hidden = 0, others = 0;
+    size_t shown = 0, hidden = 0;
+    bool others = false;
     symbols.for_each_frame(stack, [&](size_t, const FrameEntry& frame) {
         if (!is_chosen(symbols, frame.function, options.frames)) {
-            others++;
+            others = true;
             return;
         }
         if (options.depth && shown == options.depth) {
@@ -35,10 +36,10 @@ void add_frames(Canvas& canvas, const SymbolTables& symbols, bool unicode,
         canvas.put(x + 2, y, elide_middle(source, for_source, ellipsis(unicode)), Style::dim);
     });
     if (shown == 0 && others)
-        canvas.add_line(
-            fmt::format("(none of its {} frames is {})", others,
-                        options.frames == FrameChoice::language ? "of a language" : "native"),
-            Style::dim, indent);
+        canvas.add_line(fmt::format("(no frame is {})", options.frames == FrameChoice::language
+                                                            ? "of a language"
+                                                            : "native"),
+                        Style::dim, indent);
     if (hidden)
         canvas.add_line(fmt::format("({} more frames)", hidden), Style::dim, indent);
 }

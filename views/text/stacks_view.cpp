@@ -11,38 +11,60 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 
 namespace auger {
 
 namespace {
 
-constexpr size_t most_named = 6; // threads of one stack, and what they wait for
+// Of one stack.
+constexpr size_t most_threads = 6, most_waits = 3;
 
-// Threads of a process with one stack.
+// Threads of a process with one stack, as far as it is shown.
 struct SameStack {
     std::vector<const ThreadNow*> threads;
+    bool is_shown = false; // there are frames to show
     const ThreadNow& first() const { return *threads.front(); }
 };
 
-// The most threads first; those of a process stand together where there are as many.
-std::vector<SameStack> by_stack(std::span<const ThreadNow> threads) {
+std::vector<LocationId> shown_part(const Model& model, const ThreadNow& thread,
+                                   FrameChoice frames) {
+    std::vector<LocationId> shown;
+    for (const LocationId location : thread.stack)
+        if (std::ranges::any_of(model.symbols().frames(location), [&](const FrameEntry& frame) {
+                return is_chosen(model.symbols(), frame.function, frames);
+            }))
+            shown.push_back(location);
+    return shown;
+}
+
+// The most threads first, those without a frame to show last; of as many those of a process stand
+// together.
+std::vector<SameStack> by_stack(const Model& model, std::span<const ThreadNow> threads,
+                                FrameChoice frames) {
     using Key = std::tuple<MachineId, uint32_t, bool, std::vector<LocationId>>;
     std::map<Key, SameStack> stacks;
-    for (const ThreadNow& thread : threads)
-        stacks[{thread.thread.machine, thread.thread.pid, thread.running, thread.stack}]
-            .threads.push_back(&thread);
+    for (const ThreadNow& thread : threads) {
+        const ThreadInfo& of = thread.thread;
+        auto shown = shown_part(model, thread, frames);
+        const bool is_shown = !shown.empty();
+        SameStack& same = stacks[{of.machine, of.pid, thread.running, std::move(shown)}];
+        same.threads.push_back(&thread);
+        same.is_shown = is_shown;
+    }
     std::vector<SameStack> list;
     for (auto& [key, same] : stacks)
         list.push_back(std::move(same));
-    std::ranges::stable_sort(list, std::greater(),
-                             [](const SameStack& same) { return same.threads.size(); });
+    std::ranges::stable_sort(list, std::greater(), [](const SameStack& same) {
+        return std::pair(same.is_shown, same.threads.size());
+    });
     return list;
 }
 
 // "worker 4711, 4712; reaper 4720; and 9 more"
 std::string names_of(const Model& model, const SameStack& same) {
     std::string text, last;
-    const size_t named = std::min(same.threads.size(), most_named);
+    const size_t named = std::min(same.threads.size(), most_threads);
     for (size_t i = 0; i < named; i++) {
         const ThreadInfo& thread = same.threads[i]->thread;
         const std::string name = model.symbols().rules().thread_name(thread.comm);
@@ -63,8 +85,8 @@ void add_waits(Canvas& canvas, const SameStack& same) {
         waits.insert(thread->wait);
     size_t shown = 0;
     for (const std::string& wait : waits) {
-        if (shown++ == most_named) {
-            canvas.add_line(fmt::format("and {} others", waits.size() - most_named), Style::dim, 6);
+        if (shown++ == most_waits) {
+            canvas.add_line(fmt::format("and {} others", waits.size() - most_waits), Style::dim, 6);
             break;
         }
         canvas.add_line(wait.empty() ? "waits" : "waits in " + escape_untrusted(wait), Style::plain,
@@ -82,7 +104,7 @@ Canvas stacks_view(const Model& model, const ViewOptions& options,
         canvas.add_line("No thread is there.", Style::dim);
         return canvas;
     }
-    const std::vector<SameStack> stacks = by_stack(threads);
+    const std::vector<SameStack> stacks = by_stack(model, threads, options.stack.frames);
     const size_t rows = options.limit ? std::min(options.limit, stacks.size()) : stacks.size();
     std::set<std::pair<MachineId, uint32_t>> processes;
     for (const ThreadNow& thread : threads)
