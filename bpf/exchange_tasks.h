@@ -30,7 +30,7 @@ __noinline int look_for_tasks(struct open_calls* calls) {
     sends = calls->sends++;
     if (sends >= FIRST_SENDS && sends % FIRST_SENDS)
         return 0;
-    if (!find_python_task(&task))
+    if (!find_python_task(&task) || (!task.coroutine && !task.outermost))
         return 0;
     has_greenlets = !task.coroutine && calls->sends_in && task.outermost != calls->sends_in;
     if (!task.coroutine)

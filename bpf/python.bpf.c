@@ -251,6 +251,8 @@ __noinline int pass_python_frame(struct stack_walk* walk, const struct wire_pyth
     walk->python.frame = word_of(walk, layout->frame_previous);
     owner = byte_of(walk, layout->frame_owner);
     is_shim = layout->boundary == WIRE_PYTHON_SHIM;
+    if (!is_shim || owner < WIRE_PYTHON_SHIM_OWNER)
+        walk->python.outermost = frame;
     if (is_shim ? owner < WIRE_PYTHON_SHIM_OWNER : !owner)
         return 1;
     pair[0] = WIRE_FRAME_PYTHON;

@@ -312,8 +312,7 @@ std::vector<Capability> Features::describe() const {
             line("task iterators", task_iterators,
                  "`open` lists the calls that are running, `stacks` all threads",
                  "BPF iterators may not be used, so open calls are counted but not listed, and "
-                 "threads "
-                 "are not, either",
+                 "`stacks` is refused",
                  "use a kernel with BTF, of Linux 5.8 or later", State::degraded),
             line("map iterators", map_iterators, "`open` lists goroutines' calls, too",
                  "BPF iterators over maps may not be used, so goroutines' open calls are counted "

@@ -56,6 +56,7 @@ using std::chrono::nanoseconds;
 // How long a new target waits for its unwind tables, and the list of open calls for those of what
 // was mapped a moment ago: those of most programs take less.
 constexpr nanoseconds first_tables_timeout = milliseconds(250);
+constexpr size_t most_threads_now = 65'536;        // that are told of at once
 constexpr uint64_t slow_events_per_second = 1'000; // and CPU, beyond a burst of WIRE_SLOW_BURST
 
 // Puts together what observes this machine, and each edit out of what its parts do for it.
@@ -381,10 +382,15 @@ Result<std::vector<OpenCall>> LiveBackend::open_calls(std::optional<ProbeId> pro
 Result<std::vector<ThreadNow>> LiveBackend::threads_now() {
     loop_.deliver_all();
     unwind_.settle(first_tables_timeout);
-    const auto records = open_calls_.visit_threads();
+    auto records = open_calls_.visit_threads();
     if (!records)
         return records.error();
     loop_.deliver_changes();
+    if (records->size() > most_threads_now) {
+        add_notice(fmt::format("stacks: {} threads beyond the first {} are left out",
+                               records->size() - most_threads_now, most_threads_now));
+        records->resize(most_threads_now);
+    }
     return open_calls_.describe_threads(*records);
 }
 

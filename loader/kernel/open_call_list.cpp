@@ -25,6 +25,7 @@
 #include <functional>
 #include <iterator>
 #include <ranges>
+#include <set>
 
 namespace auger {
 
@@ -299,15 +300,15 @@ OpenCall OpenCallList::describe_thread(std::span<const wire_open_call> records, 
     thread.running = record.running;
     if (thread.running)
         return thread;
+    if (reading.threads.take(clock_ns()) != ReadingBudget::Left::some) {
+        add_remark(thread, fmt::format("it is not looked at: others took {} s",
+                                       most_describing_ns / second_ns));
+        return thread;
+    }
     thread.wait = wait_text(descriptors_, pid, record.now_ns, record.syscall, record.argument);
     std::optional<uint64_t> syscall;
     if (record.syscall >= 0)
         syscall = static_cast<uint64_t>(record.syscall);
-    if (reading.threads.take(clock_ns()) != ReadingBudget::Left::some) {
-        add_remark(thread, fmt::format("its stack is not read: others' took {} s",
-                                       most_describing_ns / second_ns));
-        return thread;
-    }
     thread.stack =
         names_.present_stack(pid, record.now_ns, syscall, read_stack_of(records, reading));
     const auto switches = switches_of(static_cast<pid_t>(record.tid));
@@ -435,8 +436,10 @@ OpenCallList::Callers OpenCallList::callers_of(std::span<const wire_open_call> r
         callers.push_back(records.subspan(begin, end - begin));
     }
     std::ranges::stable_sort(callers, {}, turn_of);
+    std::set<uint32_t> known;
     for (const wire_open_call& record : records)
-        names_.know_process(static_cast<pid_t>(record.pid), record.now_ns);
+        if (known.insert(record.pid).second)
+            names_.know_process(static_cast<pid_t>(record.pid), record.now_ns);
     unwind_.update(clock_ns());
     return callers;
 }

@@ -398,14 +398,15 @@ std::optional<OpenCall> MachineStream::common(const OpenCall& call) const {
     static_cast<ThreadNow&>(told) = common(static_cast<const ThreadNow&>(call));
     told.probe = probe->second;
     told.spec = specs_.of(call.spec);
-    if (const auto relayed = spec_machines_.find(call.spec); relayed != spec_machines_.end())
-        told.thread.machine = relayed->second;
+    const auto relayed = spec_machines_.find(call.spec);
+    told.thread.machine = relayed != spec_machines_.end() ? relayed->second : id_;
     return told;
 }
 
 ThreadNow MachineStream::common(const ThreadNow& thread) const {
     ThreadNow told = thread;
-    told.thread.machine = id_;
+    const auto relayed = relayed_.find(thread.thread.machine);
+    told.thread.machine = relayed != relayed_.end() ? relayed->second : id_;
     told.stack.clear();
     for (const LocationId location : thread.stack)
         if (locations_.knows(location))

@@ -46,6 +46,19 @@ Result<std::string> packed(const Result<void>& result) {
     return std::string();
 }
 
+// As many of the stacks as one frame has room for.
+std::vector<ThreadNow> fitting(std::vector<ThreadNow> threads) {
+    size_t left = most_elements / 2;
+    for (ThreadNow& thread : threads) {
+        if (thread.stack.size() > left) {
+            thread.stack.clear();
+            thread.wait += "; its stack is not told: others take all the room";
+        }
+        left -= thread.stack.size();
+    }
+    return threads;
+}
+
 // Does one request on the backend.
 struct CarryOut {
     Backend& backend;
@@ -93,7 +106,10 @@ struct CarryOut {
         return packed(backend.open_calls(request.probe));
     }
     Result<std::string> operator()(const ListThreads&) const {
-        return packed(backend.threads_now());
+        auto threads = backend.threads_now();
+        if (!threads)
+            return threads.error();
+        return encoded(fitting(*std::move(threads)));
     }
     Result<std::string> operator()(const SetSampling& request) const {
         return packed(backend.set_sampling(request.sampling));

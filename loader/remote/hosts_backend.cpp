@@ -312,22 +312,29 @@ Result<void> HostsBackend::ask_what_runs(const Request& request, Take take) {
     const Hosts::Answers answers = hosts_.ask(hosts_.live(), request, longest_edit_, false);
     // Their stacks are defined by then.
     catch_up();
-    std::optional<Error> error;
-    size_t refused = 0;
+    OfHosts<Error> refused;
     for (const auto& [host, answer] : answers) {
         if (!answer) {
-            error = answer.error();
-            refused++;
+            refused.emplace_back(host->name(), answer.error());
             continue;
         }
         const auto told = decoded<typename Request::Answer>(*answer);
-        if (!told || !host->observes())
+        if (!told) {
+            refused.emplace_back(host->name(), Error{"ask what runs", host->name(),
+                                                     "its answer cannot be understood", ""});
             continue;
+        }
         for (const auto& one : *told)
-            take(host->stream(), one);
+            if (host->observes())
+                take(host->stream(), one);
     }
-    if (error && refused == answers.size())
-        return *error;
+    if (answers.empty())
+        return Error{"ask what runs", "the hosts", "none of them answers",
+                     "`status` says how they are"};
+    if (refused.size() == answers.size())
+        return joined(refused, answers.size());
+    for (const auto& [name, error] : refused)
+        add_notice(fmt::format("{} does not say what runs there: {}", name, error.message()));
     return {};
 }
 

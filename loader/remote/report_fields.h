@@ -68,7 +68,7 @@ void fields(auto& all, IsA<OpenCall> auto& call) {
 }
 
 void fields(auto& all, IsA<ThreadNow> auto& thread) {
-    all(thread.thread, thread.running, thread.wait, thread.stack);
+    all(thread.thread, thread.thread.machine, thread.running, thread.wait, thread.stack);
 }
 
 void fields(auto& all, IsA<ReaderStatus::Service> auto& service) {

@@ -187,10 +187,10 @@ for it and nothing was sent for `quiet` (500ms). `port` is the one where the ser
 it all TCP connections count. PATH is where it listens as `ss -xl` lists it (@NAME where that is no
 file). Where a thread serves one connection at a time, samples are exact; an event loop works for
 the connection that it received or sent something on last, asyncio's and gevent's for that on which
-the running task or greenlet sends something next. What cannot be told from the socket is counted as ambiguous and is in no
-histogram, class or slow call: answers before all was read (pipelines), sends that nobody asked for,
-TLS, HTTP/2. An exchange whose connection closes before anything is sent is `unanswered` in `hist`,
-which shows how many were ambiguous, and why.
+the running task or greenlet sends something next. What cannot be told from the socket is counted as
+ambiguous and is in no histogram, class or slow call: answers before all was read (pipelines), sends
+that nobody asked for, TLS, HTTP/2. An exchange whose connection closes before anything is sent is
+`unanswered` in `hist`, which shows how many were ambiguous, and why.
 
 Tracepoints also fire in interrupts: a block request completes on whatever thread is running. So a
 span begins at a tracepoint only on a thread of the target, but a `to` or `park` tracepoint with a

@@ -56,8 +56,9 @@ tell it. Threads of a process with one stack are shown together, the most first.
 stopped: a thread that went on meanwhile is said to have done so, and the stack of one that runs
 cannot be read (`flame` has those). `filter` leaves threads out. --language shows only functions of
 Python, Java, JavaScript, PHP, Ruby and Perl, --native only the others. Of each stack the 16
-innermost frames are shown, or FRAMES (`all`); JSON has one object for each thread, with all of them
-unless it is said. Goroutines that are parked are on no thread: `open` shows those in timed calls.)help",
+innermost frames are shown, or FRAMES (`all`). -n shows so many stacks (30). JSON has one object for
+each thread, of -n threads if that is said, with whole stacks unless --depth is. Goroutines that are
+parked are on no thread: `open` shows those in timed calls.)help",
         .examples = R"help(stacks
 stacks --language --depth all
 stacks -n 5)help",

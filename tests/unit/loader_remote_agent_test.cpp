@@ -27,7 +27,7 @@ class AgentTest : public testing::Test {
             [this](const OpenRequest&, EventSink& sink) -> Result<std::unique_ptr<Backend>> {
                 opened++;
                 return std::unique_ptr<Backend>(
-                    std::make_unique<test::KnownMachine>(0, test::Mishap{}, sink));
+                    std::make_unique<test::KnownMachine>(0, mishap, sink));
             },
             *output);
     }
@@ -69,6 +69,7 @@ class AgentTest : public testing::Test {
         return frame->error ? Result<std::string>(*frame->error) : Result(frame->body);
     }
 
+    test::Mishap mishap;
     UniqueFd ours, theirs;
     std::unique_ptr<AgentOutput> output;
     std::unique_ptr<Agent> agent;
@@ -86,6 +87,22 @@ TEST_F(AgentTest, DoesWhatItIsAsked) {
     EXPECT_FALSE(answer(AddProbe{{ProbeId{3}, "handle", {}, {}, {}}}));
     const auto names = answer(CompleteFunction{"", 10});
     EXPECT_THAT(decoded<std::vector<std::string>>(*names)->front(), HasSubstr("probe 3=handle"));
+}
+
+// All threads are told, and as many stacks as one answer has room for.
+TEST_F(AgentTest, TellsStacksAsFarAsThereIsRoom) {
+    mishap.threads = 1'000;
+    mishap.stack_depth = 200;
+    open();
+    const auto answered = answer(ListThreads{});
+    ASSERT_TRUE(answered);
+    const auto threads = decoded<std::vector<ThreadNow>>(*answered);
+    ASSERT_TRUE(threads);
+    EXPECT_EQ(threads->size(), 1'000u);
+    EXPECT_EQ(threads->front().stack.size(), 200u);
+    EXPECT_EQ(threads->front().wait, "futex");
+    EXPECT_TRUE(threads->back().stack.empty());
+    EXPECT_THAT(threads->back().wait, HasSubstr("others take all the room"));
 }
 
 TEST_F(AgentTest, StartsNoCommand) {

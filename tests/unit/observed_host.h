@@ -30,6 +30,8 @@ namespace auger::test {
 // What goes wrong at which edit; they are counted from 0. -1: never.
 struct Mishap {
     int calls_a_round = 1;    // which is no mishap
+    size_t threads = 1;       // neither
+    size_t stack_depth = 1;   // of each of them
     bool leaves_open = false; // the first probe's first call never ends
     int refused_at = -1;
     int dies_before = -1; // anything is changed
@@ -141,8 +143,8 @@ class KnownMachine final : public Backend {
         ThreadNow thread;
         thread.thread = {100, 100, "service"};
         thread.wait = "futex";
-        thread.stack = {LocationId{1}};
-        return std::vector{thread};
+        thread.stack.assign(mishap_.stack_depth, LocationId{1});
+        return std::vector(mishap_.threads, thread);
     }
     Result<void> set_sampling(const SamplingSettings& sampling) override {
         return edit(

@@ -88,6 +88,12 @@ TEST_F(RelayedHosts, AreTheSumAndEachIsKnown) {
     for (const OpenCall& call : *open)
         whose.push_back(model.machine(call.thread.machine).name);
     EXPECT_THAT(whose, testing::UnorderedElementsAre("web1", "relay/web2", "relay/web3"));
+    const auto threads = backend->threads_now();
+    ASSERT_TRUE(threads);
+    whose.clear();
+    for (const ThreadNow& thread : *threads)
+        whose.push_back(model.machine(thread.thread.machine).name);
+    EXPECT_THAT(whose, testing::UnorderedElementsAre("web1", "relay/web2", "relay/web3"));
 }
 
 TEST_F(RelayedHosts, EditsAreMadeOnAllOrNone) {

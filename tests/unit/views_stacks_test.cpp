@@ -82,8 +82,11 @@ TEST_F(StacksView, ShowsAsManyAsAreAskedFor) {
     EXPECT_THAT(text({}), HasSubstr("No thread is there."));
     options.limit = 0;
     const std::vector<LocationId> another = {stream.location("poll_twice")};
-    const std::string all = text({thread(7, other), thread(8, another), thread(11, waiting)});
-    EXPECT_THAT(all, HasSubstr("3 threads of 1 process, 2 stacks\n"));
+    const std::string all =
+        text({thread(6, {}), thread(7, other), thread(8, another), thread(11, waiting)});
+    EXPECT_THAT(all, HasSubstr("4 threads of 1 process, 3 stacks\n"));
+    EXPECT_THAT(all, HasSubstr("1 thread  work\\x1b[2J 6\n      waits in futex\n"
+                               "      (the stack could not be read)"));
     EXPECT_LT(all.find("1 thread  work\\x1b[2J 11"), all.find("2 threads  work\\x1b[2J 7, 8"));
     EXPECT_THAT(all, HasSubstr("(no frame is of a language)"));
 }

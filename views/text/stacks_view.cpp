@@ -42,13 +42,15 @@ std::vector<LocationId> shown_part(const Model& model, const ThreadNow& thread,
 // together.
 std::vector<SameStack> by_stack(const Model& model, std::span<const ThreadNow> threads,
                                 FrameChoice frames) {
-    using Key = std::tuple<MachineId, uint32_t, bool, std::vector<LocationId>>;
+    // Whether it runs, and whether its stack could be read.
+    using Key = std::tuple<MachineId, uint32_t, bool, bool, std::vector<LocationId>>;
     std::map<Key, SameStack> stacks;
     for (const ThreadNow& thread : threads) {
         const ThreadInfo& of = thread.thread;
         auto shown = shown_part(model, thread, frames);
         const bool is_shown = !shown.empty();
-        SameStack& same = stacks[{of.machine, of.pid, thread.running, std::move(shown)}];
+        SameStack& same =
+            stacks[{of.machine, of.pid, thread.running, thread.stack.empty(), std::move(shown)}];
         same.threads.push_back(&thread);
         same.is_shown = is_shown;
     }
