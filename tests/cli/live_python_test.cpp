@@ -202,7 +202,7 @@ class LivePythonWaits : public LivePython {
         EXPECT_TRUE(wait_until([&] {
             bool are_whole = true;
             threads.clear();
-            for (const json& thread : auger_->all(command)) {
+            for (const json& thread : auger().all(command)) {
                 are_whole &= thread["stack"].dump().find("[stack cut") == std::string::npos;
                 threads[thread["tid"]] = thread;
             }
@@ -215,13 +215,15 @@ class LivePythonWaits : public LivePython {
         EXPECT_EQ(program_->wait_exit(), 0);
     }
 
+    LiveAuger& auger() { return *auger_; }
+
     std::string told_;
     std::optional<Program> program_;
     std::optional<LiveAuger> auger_;
 };
 
 TEST_F(LivePythonWaits, OpenCallsHaveFunctionsInTheirStacks) {
-    auger_->run({"time libc:clock_nanosleep"});
+    auger().run({"time libc:clock_nanosleep"});
     auto open = threads_by("open libc:clock_nanosleep");
     EXPECT_EQ(expect_frames_between_native_ones(told_, open), 10u);
     end();
@@ -240,7 +242,7 @@ TEST_F(LivePythonWaits, StacksOfAllThreadsHaveThem) {
     EXPECT_EQ(seen, there);
     const json& main = threads[static_cast<uint32_t>(program_->pid())];
     EXPECT_EQ(main["stack"].back(), "_start");
-    for (const json& thread : auger_->all("stacks --language"))
+    for (const json& thread : auger().all("stacks --language"))
         EXPECT_EQ(thread["stack"].dump().find("_start\""), std::string::npos) << thread;
     end();
 }

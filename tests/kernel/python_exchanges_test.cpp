@@ -112,10 +112,14 @@ void PythonExchanges::expect_purity(const std::string& server, size_t kinds,
     program.go();
     const nlohmann::json truth = program.account();
     must(session.backend().set_sampling({}));
+    CallStatistics now;
     ASSERT_TRUE(session.pump_until([&] {
-        const CallStatistics now = session.model().probe_statistics(id);
+        now = session.model().probe_statistics(id);
         return now.returns >= truth["served"].get<double>() && now.open == 0;
-    }));
+    })) << now.returns
+        << " ended, " << now.open << " open, " << now.unwound << " unanswered, "
+        << now.ambiguous.early << " early, " << now.ambiguous.unasked << " unasked, " << now.expired
+        << " expired, " << now.stray << " stray";
     EXPECT_EQ(session.model().probe_statistics(id).returns, truth["served"].get<double>());
     program.go();
     session.pump_to_end();

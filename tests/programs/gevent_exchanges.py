@@ -40,15 +40,28 @@ def serve_all(listening, go, expected):
             reconcile(request)
         finish(request, write)
 
-    def serve_stream(connection, _):
+    connections = set()
+
+    # The last ones are closed by a client that may take its time.
+    def until_closed(handle):
+        def handle_one(connection, _):
+            connections.add(connection)
+            handle(connection)
+            connections.remove(connection)
+        return handle_one
+
+    @until_closed
+    def serve_stream(connection):
         while line := connection.recv(100):
             serve(take_up("streams", line), connection.sendall)
 
-    def serve_one(connection, _):
+    @until_closed
+    def serve_one(connection):
         serve(take_up("close", connection.recv(100)), connection.sendall)
         connection.close()
 
-    def serve_apart(connection, _):
+    @until_closed
+    def serve_apart(connection):
         while line := connection.recv(100):
             gevent.spawn(serve, take_up("spawn", line), connection.sendall)
 
@@ -60,7 +73,7 @@ def serve_all(listening, go, expected):
     print("ready", flush=True)
     gevent.get_hub().threadpool.apply(sys.stdin.readline)
     os.write(go, b"g")
-    while account["served"] < expected:
+    while account["served"] < expected or connections:
         gevent.sleep(0.05)
     for server in servers:
         server.stop()
