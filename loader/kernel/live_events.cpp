@@ -163,7 +163,7 @@ std::vector<CallValue> LiveEvents::values_of(const wire_slow_call& slow, const C
 Wait LiveEvents::describe(const wire_wait& wait, pid_t pid, uint64_t now_ns) {
     if (!wait.blocked_ns)
         return {};
-    return {wait.blocked_ns, wait_text(descriptors_, pid, now_ns, wait.syscall, wait.argument)};
+    return {wait.blocked_ns, wait_text(&descriptors_, pid, now_ns, wait.syscall, wait.argument)};
 }
 
 namespace {

@@ -282,14 +282,6 @@ OpenCall OpenCallList::describe_goroutine(const wire_open_call& record, Reading&
     return goroutine;
 }
 
-namespace {
-
-void add_remark(OpenCall& call, const std::string& remark) {
-    call.wait += (call.wait.empty() ? "" : "; ") + remark;
-}
-
-} // namespace
-
 OpenCall OpenCallList::describe_thread(std::span<const wire_open_call> records, Reading& reading) {
     const wire_open_call& record = records.front();
     if (is_goroutine(record))
@@ -300,12 +292,15 @@ OpenCall OpenCallList::describe_thread(std::span<const wire_open_call> records, 
     thread.running = record.running;
     if (thread.running)
         return thread;
-    if (reading.threads.take(clock_ns()) != ReadingBudget::Left::some) {
-        add_remark(thread, fmt::format("it is not looked at: others took {} s",
-                                       most_describing_ns / second_ns));
+    // What its descriptor stands for takes time, too.
+    const bool has_time = reading.threads.take(clock_ns()) == ReadingBudget::Left::some;
+    thread.wait = wait_text(has_time ? &descriptors_ : nullptr, pid, record.now_ns, record.syscall,
+                            record.argument);
+    if (!has_time) {
+        thread.add_remark(fmt::format("its stack is not read: others' took {} s",
+                                      most_describing_ns / second_ns));
         return thread;
     }
-    thread.wait = wait_text(descriptors_, pid, record.now_ns, record.syscall, record.argument);
     std::optional<uint64_t> syscall;
     if (record.syscall >= 0)
         syscall = static_cast<uint64_t>(record.syscall);
@@ -313,7 +308,7 @@ OpenCall OpenCallList::describe_thread(std::span<const wire_open_call> records, 
         names_.present_stack(pid, record.now_ns, syscall, read_stack_of(records, reading));
     const auto switches = switches_of(static_cast<pid_t>(record.tid));
     if (switches && *switches != record.switches)
-        add_remark(thread, "it went on while its stack was read");
+        thread.add_remark("it went on while its stack was read");
     return thread;
 }
 

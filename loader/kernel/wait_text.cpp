@@ -10,7 +10,7 @@
 
 namespace auger {
 
-std::string wait_text(FdTargets& descriptors, pid_t pid, uint64_t now_ns, int32_t syscall,
+std::string wait_text(FdTargets* descriptors, pid_t pid, uint64_t now_ns, int32_t syscall,
                       uint64_t argument) {
     if (syscall == WIRE_SYSCALL_STOPPED)
         return "stopped";
@@ -20,7 +20,9 @@ std::string wait_text(FdTargets& descriptors, pid_t pid, uint64_t now_ns, int32_
     std::string what = syscall_name(number);
     if (waits_for_descriptor(number)) {
         what += fmt::format("({})", argument);
-        if (std::string target = descriptors.find(pid, argument, now_ns); !target.empty())
+        if (!descriptors)
+            return what;
+        if (std::string target = descriptors->find(pid, argument, now_ns); !target.empty())
             what += " " + target;
     } else if (number == SYS_futex) {
         what += fmt::format("({:#x})", argument);

@@ -11,8 +11,9 @@
 
 namespace auger {
 
-// `syscall` is a number or one of wire_no_syscall, `argument` the call's first one.
-std::string wait_text(FdTargets& descriptors, pid_t pid, uint64_t now_ns, int32_t syscall,
+// `syscall` is a number or one of wire_no_syscall, `argument` the call's first one. Without
+// `descriptors` it is not told what a descriptor stands for.
+std::string wait_text(FdTargets* descriptors, pid_t pid, uint64_t now_ns, int32_t syscall,
                       uint64_t argument);
 
 } // namespace auger

@@ -52,7 +52,7 @@ std::vector<ThreadNow> fitting(std::vector<ThreadNow> threads) {
     for (ThreadNow& thread : threads) {
         if (thread.stack.size() > left) {
             thread.stack.clear();
-            thread.wait += "; its stack is not told: others take all the room";
+            thread.add_remark("its stack is not told: others take all the room");
         }
         left -= thread.stack.size();
     }

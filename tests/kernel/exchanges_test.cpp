@@ -185,7 +185,7 @@ TEST_F(UnixExchanges, AreCountedAndTimedAsTheServerDoes) {
 
 // The first on a connection, and each that comes upon an answer.
 TEST_F(UnixExchanges, CountAlsoWhenWhatIsAskedIsReceivedBeforeItIsSaidToHaveCome) {
-    const LateArrivals late("exchanges");
+    const LateArrivals late("spinning");
     const Run all = run_at(path_, {"--calls", "50", "--spin"}, 200);
     expect_served(all.exchanges, all.truth);
     EXPECT_EQ(all.exchanges.stray, 0);

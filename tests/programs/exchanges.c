@@ -402,6 +402,8 @@ static void prepare(void) {
         exit(1);
     }
     connected_before = before > 0 || exit_after > 0;
+    if (spin)
+        prctl(PR_SET_NAME, "spinning");
     client = fork();
     if (client == 0) {
         truth_in_child();
@@ -445,7 +447,8 @@ int main(int argc, char** argv) {
         {"fastcgi", TRUTH_FLAG, &fastcgi, "requests are FastCGI's; not with --loop or --pipeline"},
         {"fastcgi-apart", TRUTH_FLAG, &fastcgi_apart, "... whose last record is sent by itself"},
         {"spin", TRUTH_FLAG, &spin,
-         "the server, on a CPU of its own, looks for what has come, and does not sleep"},
+         "the server, on a CPU of its own, looks for what has come, and does not sleep; "
+         "all threads are called spinning"},
         {"reset", TRUTH_FLAG, &reset, "the last request of each connection has no answer"},
         {"before", TRUTH_NUMBER, &before, "requests of a connection that are over before `ready`"},
         {"kill-after", TRUTH_NUMBER, &kill_after, "requests, the clients are killed"},

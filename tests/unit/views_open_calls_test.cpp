@@ -55,6 +55,12 @@ TEST_F(OpenCallsView, ShowsAgeThreadWaitAndEachStackOnce) {
     EXPECT_EQ(stacks, 2u); // of two threads
 }
 
+TEST_F(OpenCallsView, SaysOfAStoppedThreadThatItIs) {
+    OpenCall stopped = call(1, 9'000, 7, 0);
+    stopped.wait = "stopped; it went on while its stack was read";
+    EXPECT_THAT(text({stopped}), HasSubstr("\n      stopped; it went on"));
+}
+
 // So many of the innermost ones, of those that are chosen.
 TEST_F(OpenCallsView, ShowsWhichFramesAreAskedFor) {
     stack.clear();

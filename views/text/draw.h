@@ -53,6 +53,8 @@ void add_parts(Canvas&, const std::vector<Part>&, size_t indent = 0);
 // The stack's frames, leaf first, one a line; and how many are not shown.
 void add_frames(Canvas&, const SymbolTables&, bool unicode, std::span<const LocationId> stack,
                 const StackOptions& options, size_t indent);
+// "waits in recvfrom(9) ..." of ThreadNow::wait; "stopped".
+std::string wait_line(const std::string& wait);
 // A slow call's values and what it waited for, as far as known.
 void add_call_facts(Canvas&, const SlowCall&, size_t indent);
 

@@ -44,4 +44,10 @@ void add_frames(Canvas& canvas, const SymbolTables& symbols, bool unicode,
         canvas.add_line(fmt::format("({} more frames)", hidden), Style::dim, indent);
 }
 
+std::string wait_line(const std::string& wait) {
+    if (wait.empty())
+        return "waits";
+    return (wait.starts_with("stopped") ? "" : "waits in ") + escape_untrusted(wait);
+}
+
 } // namespace auger

@@ -27,7 +27,7 @@ void add_thread_state(Canvas& canvas, const Model& model, const ViewOptions& opt
                         6);
         return;
     }
-    canvas.add_line("waits in " + call.wait, Style::plain, 6);
+    canvas.add_line(wait_line(call.wait), Style::plain, 6);
     if (call.stack.empty())
         canvas.add_line("(its stack could not be read)", Style::warning, 6);
     add_frames(canvas, model.symbols(), options.unicode, call.stack, options.stack, 6);

@@ -91,8 +91,7 @@ void add_waits(Canvas& canvas, const SameStack& same) {
             canvas.add_line(fmt::format("and {} others", waits.size() - most_waits), Style::dim, 6);
             break;
         }
-        canvas.add_line(wait.empty() ? "waits" : "waits in " + escape_untrusted(wait), Style::plain,
-                        6);
+        canvas.add_line(wait_line(wait), Style::plain, 6);
     }
 }
 
