@@ -24,10 +24,11 @@ static __always_inline u32 return_address_at(u64 sp) {
 // pointer. Whoever arrives otherwise (catches an exception, longjmps) has written over it on the
 // way, by a call. What cannot be read just now is taken for a return, which is what happens.
 static __always_inline bool has_returned(const struct open_call* call, u64 stack_base) {
-    u32 address = 0;
+    u64 address = 0;
 
+    // Before Linux 6.11 what a return probe has put there stays.
     return read_return_address(&address, sizeof(address), stack_base, call->sp) ||
-           address == call->return_address;
+           (u32)address == call->return_address || is_return_probe(address);
 }
 
 // Whether the return address that lies there has been replaced by a return probe. Whoever calls

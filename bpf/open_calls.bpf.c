@@ -17,15 +17,25 @@ static long note_stack(struct task_struct* task, struct vm_area_struct* area,
     return 0;
 }
 
-// The stack that the kernel made for the process, or the one that pthread_create made for the
-// thread: both glibc and musl put the thread's control block, to which the thread pointer leads, at
-// its upper end.
-static __always_inline bool is_own_stack(struct task_struct* task, const struct find_stack* stack) {
+// Whether `sp` is on the stack that the kernel made for the process, or on the one that
+// pthread_create made for the thread: both glibc and musl put the thread's control block, to which
+// the thread pointer leads, at its upper end. What lies behind that in one mapping is another's, of
+// a coroutine perhaps: the kernel makes one mapping of neighbours. `stack` becomes the part that
+// `sp` is on.
+static __always_inline bool is_own_stack(struct task_struct* task, struct find_stack* stack,
+                                         u64 sp) {
     u64 control_block = BPF_CORE_READ(task, THREAD_POINTER);
     u64 first_stack = BPF_CORE_READ(task, mm, start_stack);
 
-    return (control_block >= stack->start && control_block < stack->end) ||
-           (first_stack >= stack->start && first_stack < stack->end);
+    if (control_block >= stack->start && control_block < stack->end) {
+        if (sp < control_block) {
+            stack->end = control_block;
+            return true;
+        }
+        stack->start = control_block;
+        return false;
+    }
+    return first_stack >= stack->start && first_stack < stack->end;
 }
 
 static __always_inline void find_mapping_of(struct stack_place* place) {
@@ -37,9 +47,9 @@ static __always_inline void find_mapping_of(struct stack_place* place) {
     place->is_own = 0;
     if (bpf_find_vma(task, place->sp, note_stack, &found, 0))
         return;
+    place->is_own = is_own_stack(task, &found, place->sp);
     place->start = found.start;
     place->end = found.end;
-    place->is_own = is_own_stack(task, &found);
 }
 
 // Of the mapping of a stack that the thread is not on. Where it cannot be told now, it exists.
@@ -88,7 +98,7 @@ __noinline int find_own_stack(struct open_calls* calls, u64 sp) {
     // Another thread changes the mappings now, and has their lock.
     if (failed == -EBUSY)
         return is_near_stack_end(task, sp);
-    if (failed || !is_own_stack(task, &here))
+    if (failed || !is_own_stack(task, &here, sp))
         return 0;
     calls->own_stack_start = here.start;
     calls->own_stack_end = here.end;

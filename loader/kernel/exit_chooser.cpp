@@ -2,6 +2,9 @@
 #include "loader/kernel/exit_chooser.h"
 
 #include "loader/kernel/place_group.h"
+#include "loader/process/proc_info.h"
+
+#include <fmt/format.h>
 
 namespace auger {
 
@@ -53,6 +56,15 @@ UnwindProof ExitChooser::prove(const TargetView& view) const {
     // What it needs says the file; what it will map, the environment of its start.
     if (!view.started)
         return {false, "what the program will map is not known before it runs"};
+    // Such filters know nothing of it, and refuse it: the program ends, or goes on at its
+    // function's value.
+    if (features_.returns_by_system_call)
+        for (const pid_t pid : view.pids)
+            if (filters_system_calls(pid))
+                return {false,
+                        fmt::format("process {} filters its system calls (seccomp), of which "
+                                    "a return probe makes one on this kernel",
+                                    pid)};
     return catalogue_.prove_no_unwinding_in(view.pids);
 }
 

@@ -17,12 +17,15 @@ inline constexpr const char* perf_events_remedy =
     "CAP_SYS_ADMIN), or run as root";
 
 struct Features {
-    bool privileged = false;             // may load tracing programs
-    bool btf = false;                    // /sys/kernel/btf/vmlinux
-    bool uprobes = false;                // probes can be attached, and fire
-    bool uprobe_multi = false;           // Linux 6.6
-    bool uprobe_session = false;         // Linux 6.13
-    bool stacks_under_return = false;    // Linux 6.11
+    bool privileged = false;          // may load tracing programs
+    bool btf = false;                 // /sys/kernel/btf/vmlinux
+    bool uprobes = false;             // probes can be attached, and fire
+    bool uprobe_multi = false;        // Linux 6.6
+    bool uprobe_session = false;      // Linux 6.13
+    bool stacks_under_return = false; // Linux 6.11
+    // What a return probe has a function return to makes a system call, which filters of system
+    // calls see: Linux 6.11 to 6.13.
+    bool returns_by_system_call = false;
     bool disables_preemption = false;    // Linux 6.10, where programs may be preempted
     bool perf_events = false;            // of all processes: clocks, mappings as they come
     bool perf_events_take_admin = false; // ... with CAP_SYS_ADMIN only (Debian's paranoid 3)

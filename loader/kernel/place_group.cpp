@@ -46,7 +46,7 @@ bool PlaceGroup::is_per_process(const TargetModule& module, const TargetView& vi
 PlaceGroup::PlaceGroup(const PlaceGroup& other, AttachmentRequest request)
     : file_(other.file_), mapped_(other.mapped_), code_(other.code_), content_(other.content_),
       path_(other.path_), probed_(other.probed_), request_(std::move(request)),
-      per_process_(other.per_process_) {}
+      per_process_(other.per_process_), left_(other.left_) {}
 
 PlaceGroup& PlaceGroup::operator=(PlaceGroup&& other) noexcept {
     Attachment::detach(std::exchange(attachments_, std::move(other.attachments_)));

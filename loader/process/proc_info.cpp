@@ -284,6 +284,11 @@ Result<pid_t> namespace_pid(pid_t pid) {
     return inner.value_or(pid);
 }
 
+bool filters_system_calls(pid_t pid) {
+    const auto words = status_words(pid, "Seccomp:");
+    return !words || words->empty() || words->front() != "0";
+}
+
 Result<uid_t> uid_of(pid_t pid) {
     const auto words = status_words(pid, "Uid:");
     if (!words)

@@ -66,6 +66,8 @@ Result<pid_t> process_of_thread(pid_t tid);
 Result<pid_t> namespace_pid(pid_t pid);
 // Real uid of the process.
 Result<uid_t> uid_of(pid_t pid);
+// Whether seccomp(2) restricts the process's system calls; also where that is not known.
+bool filters_system_calls(pid_t pid);
 
 // Control groups, version 2. The id is what bpf_get_current_cgroup_id() returns.
 struct Cgroup {

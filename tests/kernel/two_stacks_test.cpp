@@ -9,12 +9,13 @@
 namespace auger::test {
 namespace {
 
-class TwoStacks : public KernelTest, public testing::WithParamInterface<bool> {};
+// How they lie.
+class TwoStacks : public KernelTest, public testing::WithParamInterface<const char*> {};
 
 TEST_P(TwoStacks, ACallBelowIsKept) {
     std::vector<std::string> arguments = {"--calls", "500", "--wait"};
-    if (GetParam())
-        arguments.emplace_back("--apart");
+    if (GetParam() != std::string("one"))
+        arguments.push_back(std::string("--") + GetParam());
     Program program("two_stacks", arguments);
     program.wait_ready();
     Session session;
@@ -25,6 +26,7 @@ TEST_P(TwoStacks, ACallBelowIsKept) {
     session.pump_to_end();
     session.backend().settle_symbols(std::chrono::seconds(60));
     const nlohmann::json account = program.account();
+    EXPECT_TRUE(account["ok"].get<bool>());
     EXPECT_EQ(session.calls(probe).returns, 500u);
 
     const SampleStore& samples = session.model().samples();
@@ -48,8 +50,27 @@ TEST_P(TwoStacks, ACallBelowIsKept) {
     EXPECT_EQ(asleep.inside, asleep.all);
 }
 
-INSTANTIATE_TEST_SUITE_P(Mappings, TwoStacks, testing::Bool(),
-                         [](const auto& info) { return info.param ? "two" : "one"; });
+// A call that begins above does not tell that it is gone.
+TEST_P(TwoStacks, ACallBelowEndsByItsReturn) {
+    std::vector<std::string> arguments = {"--calls", "500", "--wait", "--busy-us", "10"};
+    if (GetParam() != std::string("one"))
+        arguments.push_back(std::string("--") + GetParam());
+    Program program("two_stacks", arguments);
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    const ProbeId below = session.time("suspended"), above = session.time("busy");
+    program.go();
+    session.pump_to_end();
+    EXPECT_TRUE(program.account()["ok"].get<bool>());
+    for (const ProbeId one : {below, above}) {
+        EXPECT_EQ(session.calls(one).returns, 500u);
+        EXPECT_EQ(session.calls(one).unwound, 0u);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Mappings, TwoStacks, testing::Values("one", "apart", "merged"),
+                         [](const auto& info) { return std::string(info.param); });
 
 } // namespace
 } // namespace auger::test

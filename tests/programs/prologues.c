@@ -21,11 +21,17 @@ typedef uint64_t function_type(uint64_t a, uint64_t b);
 #define NAME "prologues"
 #define FUNCTIONS(f)                                                                               \
     f(starts_push) f(starts_endbr) f(starts_sub) f(starts_nop5) f(starts_mov) f(starts_endbr_nop5) \
-        f(inner_nop5) f(loops_to_nop) f(pushes_late) f(returns_twice)
+        f(inner_nop5) f(loops_to_nop) f(pushes_late) f(returns_twice) f(starts_pushf)              \
+            f(starts_xchg)
 #endif
+// By an instruction of AVX.
+#define VECTOR_FUNCTIONS(f) f(starts_vpcmpeq) f(starts_vcmp)
 
 #define DECLARE(function) function_type function;
 FUNCTIONS(DECLARE)
+#ifndef EPILOGUES
+VECTOR_FUNCTIONS(DECLARE)
+#endif
 
 enum { batch = 1000 };
 
@@ -35,7 +41,11 @@ static struct {
     uint64_t calls, sum, spent_ns;
 } functions[] = {
 #define ROW(function) {#function, function, 0, 0, 0},
-    FUNCTIONS(ROW)};
+    FUNCTIONS(ROW)
+#ifndef EPILOGUES
+        VECTOR_FUNCTIONS(ROW)
+#endif
+};
 enum { function_count = sizeof functions / sizeof *functions };
 static const char* only;
 
@@ -54,6 +64,8 @@ static uint64_t calls_of_itself(size_t which, uint64_t begin, uint64_t end) {
 // Calls in batches: the clock and the flag to stop are looked at between them.
 static void run(size_t which, uint64_t calls) {
     uint64_t done = 0;
+    if (strncmp(functions[which].name, "starts_v", 8) == 0 && !__builtin_cpu_supports("avx"))
+        return;
     while (done < calls && truth_running()) {
         const uint64_t end = calls - done < batch ? calls : done + batch;
         uint64_t sum = 0, expected = 0;

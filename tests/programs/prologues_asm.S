@@ -148,4 +148,39 @@
     ret
     end returns_twice
 
+# What the kernel would do wrongly under a probe: a flag is stored that it sets itself; an exchange is
+# taken for a nop; and vector instructions for a jump and a return, by their opcodes 76, 7e and c2.
+    function starts_pushf
+    pushfq
+    .cfi_adjust_cfa_offset 8
+    popfq
+    .cfi_adjust_cfa_offset -8
+    lea (%rdi,%rdi,2), %rax
+    add %rsi, %rax
+    ret
+    end starts_pushf
+
+    function starts_xchg
+    xchg %r8, %rax
+    lea (%rdi,%rdi,2), %rax
+    add %rsi, %rax
+    ret
+    end starts_xchg
+
+    function starts_vpcmpeq
+    vpcmpeqd %xmm0, %xmm0, %xmm0
+    vmovq %xmm0, %rax
+    lea 1(%rax,%rdi,2), %rax
+    add %rdi, %rax
+    add %rsi, %rax
+    ret
+    end starts_vpcmpeq
+
+    function starts_vcmp
+    vcmpeqps %xmm0, %xmm0, %xmm1
+    lea (%rdi,%rdi,2), %rax
+    add %rsi, %rax
+    ret
+    end starts_vcmp
+
     .section .note.GNU-stack, "", @progbits

@@ -280,6 +280,40 @@ TEST(CodeDecoder, CostsFollowTheKernel) {
     EXPECT_EQ(cost({0xc5, 0xfc, 0x28, 0xc1}), ProbeCost::single_stepped);
     EXPECT_EQ(cost({0x0f, 0x6f, 0x06}), ProbeCost::single_stepped);
     EXPECT_EQ(cost({0x8e, 0xd0}), ProbeCost::refused); // mov %eax,%ss
+    EXPECT_EQ(cost({0x9c}), ProbeCost::refused);       // pushf
+    EXPECT_EQ(cost({0x66, 0x9c}), ProbeCost::refused);
+    EXPECT_EQ(cost({0x9d}), ProbeCost::single_stepped); // popf
+    EXPECT_EQ(cost({0x49, 0x90}), ProbeCost::refused);  // xchg %r8,%rax
+    EXPECT_EQ(cost({0x41, 0x90}), ProbeCost::refused);
+    EXPECT_EQ(cost({0x48, 0x90}), ProbeCost::single_stepped);
+}
+
+// Of vector instructions the kernel looks at the byte behind the prefix only.
+TEST(CodeDecoder, RefusesWhatTheKernelTakesForSomethingElse) {
+    const std::vector<std::vector<int>> taken = {
+        {0xc4, 0xe1, 0xf9, 0x7e, 0xc0},             // vmovq %xmm0,%rax: jle
+        {0xc5, 0xfe, 0x7f, 0x06},                   // vmovdqu %ymm0,(%rsi): jg
+        {0xc5, 0xf9, 0x70, 0xc0, 0x10},             // vpshufd: jo
+        {0xc5, 0xf8, 0x77},                         // vzeroupper: ja
+        {0xc4, 0xe2, 0x6d, 0x90, 0x04, 0x0e},       // vpgatherdd: nop
+        {0xc4, 0xe2, 0xf1, 0x9d, 0xc2},             // vfnmadd132sd: popf
+        {0xc5, 0xf8, 0xc2, 0xc0, 0x00},             // vcmpeqps: ret
+        {0xc5, 0xf9, 0xe8, 0xc1},                   // vpsubsb: call
+        {0xc5, 0xf9, 0xe9, 0xc1},                   // vpsubsw: jmp
+        {0xc5, 0xf9, 0xeb, 0xc1},                   // vpor: jmp
+        {0x62, 0xf1, 0xfd, 0x08, 0x7f, 0xc1},       // vmovdqa64 %xmm0,%xmm1: jg
+        {0x62, 0xf1, 0x7c, 0x08, 0xc2, 0xc8, 0x00}, // vcmpeqps to %k1: ret
+        {0x8f, 0xe8, 0x78, 0xc0, 0xc1, 0x02},       // vprotb (XOP)
+    };
+    for (const auto& values : taken) {
+        Bytes code;
+        for (const int value : values)
+            code.push_back(static_cast<std::byte>(value));
+        const std::optional<Instruction> instruction = decode(code, base);
+        ASSERT_TRUE(instruction) << std::hex << values[0] << ' ' << values[1];
+        EXPECT_EQ(instruction->cost, ProbeCost::refused)
+            << std::hex << values[0] << ' ' << values[1] << ' ' << values[2];
+    }
 }
 
 // Registers as instructions number them, from 1.

@@ -29,6 +29,25 @@ bool refused_opcode(uint8_t opcode) {
     return std::binary_search(std::begin(refused_opcodes), std::end(refused_opcodes), opcode);
 }
 
+// Likewise behind VEX and EVEX it takes these for what they are in one byte, and does that in their
+// place (jcc, nop, call, jmp: branch_setup_xol_ops()), or puts right what that would have done
+// (ret, popf, call and jmp by ff: arch_uprobe_analyze_insn()): vmovq, vpor, vcmppd. A program would
+// go on with wrong values, or die.
+bool is_mistaken(const ZydisDecodedInstruction& decoded) {
+    switch (decoded.encoding) {
+    case ZYDIS_INSTRUCTION_ENCODING_LEGACY:
+        return false;
+    case ZYDIS_INSTRUCTION_ENCODING_VEX:
+    case ZYDIS_INSTRUCTION_ENCODING_EVEX:
+        break;
+    default: // it does not know their lengths
+        return true;
+    }
+    constexpr uint8_t mistaken[] = {0x90, 0x9d, 0xc2, 0xc3, 0xca, 0xcb, 0xe8, 0xe9, 0xeb, 0xff};
+    return (decoded.opcode >= 0x70 && decoded.opcode <= 0x7f) ||
+           std::binary_search(std::begin(mistaken), std::end(mistaken), decoded.opcode);
+}
+
 struct Prefixes {
     bool bad = false; // lock, es, cs, ss, ds (the latter also as branch hint and notrack)
     bool operand_size = false;
@@ -72,6 +91,14 @@ ProbeCost probe_cost(const ZydisDecodedInstruction& decoded, const Instruction& 
     // In a legacy encoding of the 0f maps the kernel's first byte is 0f, which it accepts.
     bool first_byte = !legacy_encoding(decoded) || decoded.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT;
     if (prefix.bad || (first_byte && refused_opcode(decoded.opcode)))
+        return ProbeCost::refused;
+    if (is_mistaken(decoded))
+        return ProbeCost::refused;
+    // `pushf` would store the flag of the single-step trap, which the popf behind it loads.
+    if (legacy_opcode(decoded, ZYDIS_OPCODE_MAP_DEFAULT, 0x9c, 0x9c))
+        return ProbeCost::refused;
+    // `xchg %r8,%rax` is taken for a nop.
+    if (legacy_opcode(decoded, ZYDIS_OPCODE_MAP_DEFAULT, 0x90, 0x90) && decoded.raw.rex.B)
         return ProbeCost::refused;
     // `mov ss` holds back the single-step trap by one instruction.
     if (legacy_opcode(decoded, ZYDIS_OPCODE_MAP_DEFAULT, 0x8e, 0x8e))
@@ -237,8 +264,8 @@ std::optional<Instruction> decode(std::span<const std::byte> bytes, uint64_t add
     instruction.nop = decoded.mnemonic == ZYDIS_MNEMONIC_NOP;
     instruction.nop5 = instruction.nop && decoded.length == 5;
     instruction.locked = bytes[0] == std::byte{0xf0};
-    instruction.repeated = decoded.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE |
-                                                 ZYDIS_ATTRIB_HAS_REPNE);
+    instruction.repeated = decoded.attributes &
+                           (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE);
     Prefixes prefix = prefixes(decoded);
     instruction.notrack = prefix.notrack && instruction.flow == Flow::jump;
     read_operands(decoded, operands.data(), instruction);
