@@ -23,12 +23,13 @@ enum connection_phase {
 };
 
 enum connection_fact {
-    CONNECTED = 1,      /* not accepted: nobody asks here */
-    JOINED_LATE = 2,    /* it was seen first in the middle of what may be an exchange */
-    SPOKE_FIRST = 4,    /* this side sent something before it had received anything */
-    SPEAKS_TLS = 8,     /* what is said is not known */
-    SPEAKS_HTTP2 = 16,  /* several exchanges at once */
-    SPEAKS_FASTCGI = 32 /* requests have an end, which may be received when they are answered */
+    CONNECTED = 1,       /* not accepted: nobody asks here */
+    JOINED_LATE = 2,     /* it was seen first in the middle of what may be an exchange */
+    SPOKE_FIRST = 4,     /* this side sent something before it had received anything */
+    SPEAKS_TLS = 8,      /* what is said is not known */
+    SPEAKS_HTTP2 = 16,   /* several exchanges at once */
+    SPEAKS_FASTCGI = 32, /* requests have an end, which may be received when they are answered */
+    SEEN_LATE = 64       /* its first bytes were not seen: what comes later may say what it is */
 };
 
 struct connection {
@@ -38,11 +39,10 @@ struct connection {
     u32 written;    /* how much had been sent in all when something was received the last time */
     u16 phase;
     u16 facts;
-    u16 unasked; /* by exchange span, a bit each: it has sent without having been asked */
-    u16 turn;    /* 1: what has come since the last receive came upon what had been sent */
-    u16 behind;  /* 1: at the last send the peer had not got what was sent before it */
-    u16 port;    /* of this side */
-    u32 heard;   /* tcp_sock.rcv_nxt when it was judged last whose turn it is */
+    u16 turn;   /* 1: what has come since the last receive came upon what had been sent */
+    u16 behind; /* 1: at the last send the peer had not got what was sent before it */
+    u16 port;   /* of this side */
+    u32 heard;  /* tcp_sock.rcv_nxt when it was judged last whose turn it is */
     /* Of a unix socket. */
     u64 asked_ns;   /* when something came since the last receive, upon all that had been sent; 0 */
     u64 visible_ns; /* when what was sent last was there for the peer; 0: nothing since a receive */
@@ -53,6 +53,9 @@ struct connection {
      * before it was being sent yet (`late`). */
     u32 begun;
     u32 late; /* 1: that send has not returned */
+    /* By exchange span: the generation of the one for which it has sent without having been asked;
+     * 0: it has not. */
+    u16 unasked[WIRE_MAX_EXCHANGES];
 };
 
 /* Made and written by the tracker alone; gone with the socket. */
@@ -62,6 +65,8 @@ struct {
     __type(key, int);
     __type(value, struct connection);
 } connections SEC(".maps");
+
+enum { SOCKET_NOSPACE = 2 /* SOCK_NOSPACE, of socket.flags */ };
 
 enum {
     FAMILY_UNIX = 1,
@@ -74,7 +79,8 @@ enum {
     TCP_STATE_CLOSE_WAIT = 8,
     TCP_STATE_LAST_ACK = 9,
     TCP_STATE_CLOSING = 11,
-    PEEK = 2, /* MSG_PEEK */
+    /* Receives of what is none of the stream's data: MSG_OOB, MSG_PEEK, MSG_ERRQUEUE. */
+    NO_DATA = 1 | 2 | 0x2000,
     /* What the peer may not have got yet and still keep up. */
     BEHIND_BYTES = 65536,
 };
@@ -131,6 +137,13 @@ static __always_inline bool is_peer_behind(const struct tcp_sock* tcp, u32 sent)
     return (int)(tcp->write_seq - tcp->snd_una - sent) > BEHIND_BYTES;
 }
 
+/* Whether the last send could not take all: the rest comes when there is room. */
+static __always_inline bool has_no_space(const struct sock* sk) {
+    const struct socket* socket = sk->sk_socket;
+
+    return socket && (socket->flags >> SOCKET_NOSPACE & 1);
+}
+
 /* How much the program has received in all. */
 static __always_inline u64 received_bytes(const struct tcp_sock* tcp) {
     return tcp->bytes_received - (u32)(tcp->rcv_nxt - tcp->copied_seq);
@@ -150,7 +163,7 @@ static __always_inline void begin_connection(struct connection* connection,
     if (!port || port->fastreuse < 0)
         connection->facts = CONNECTED;
     else if (received_bytes(tcp) != received) {
-        connection->facts = JOINED_LATE;
+        connection->facts = JOINED_LATE | SEEN_LATE;
         connection->phase = PHASE_RECEIVED;
         // What has come already is the peer's turn if it has all that was sent by now.
         connection->turn =
@@ -171,6 +184,53 @@ static __always_inline u16 facts_of_first_bytes(u32 received) {
     if (received >= 3 && (bytes & 0xffff) == 0x0316 && (bytes >> 16 & 0xff) <= 4)
         return SPEAKS_TLS;
     return received >= sizeof(bytes) && bytes == http2 ? SPEAKS_HTTP2 : 0;
+}
+
+/* A record of TLS (RFC 8446, section 5.1): its kind, its version, and its length. */
+static __always_inline bool is_tls_record(u64 bytes) {
+    u8 kind = bytes, minor = bytes >> 16;
+    u32 length = (u32)(bytes >> 24 & 0xff) << 8 | (bytes >> 32 & 0xff);
+
+    return kind >= 0x14 && kind <= 0x17 && (u8)(bytes >> 8) == 3 && minor <= 4 && length &&
+           length <= 16384 + 256;
+}
+
+/* A frame of HTTP/2 (RFC 9113, sections 4.1 and 6): the length of what follows, its kind, flags,
+ * and the stream; the last byte of which is not among these. */
+static __always_inline bool is_http2_frame(u64 bytes) {
+    u32 length =
+        (u32)(bytes & 0xff) << 16 | (u32)(bytes >> 8 & 0xff) << 8 | (u32)(bytes >> 16 & 0xff);
+    u8 kind = bytes >> 24, flags = bytes >> 32;
+    u32 stream = bytes >> 40; /* its upper three bytes, the highest one first */
+
+    if (length > 16384 || stream >> 7 & 1)
+        return false;
+    switch (kind) {
+    case 0: /* DATA, HEADERS: padded or not, last or not, with priority */
+    case 1:
+        return length && !(flags & ~0x2d);
+    case 4: /* SETTINGS, of the whole connection */
+        return !stream && length % 6 == 0 && !(flags & ~1);
+    case 6: /* PING */
+        return !stream && length == 8 && !(flags & ~1);
+    case 8: /* WINDOW_UPDATE, RST_STREAM */
+    case 3:
+        return length == 4 && !flags;
+    default:
+        return false;
+    }
+}
+
+/* What that says of a connection which was there before: such as begins a request. */
+static __always_inline u16 facts_of_later_bytes(u32 received) {
+    const struct pt_regs___kernel* regs = (void*)bpf_task_pt_regs(bpf_get_current_task_btf());
+    u64 address = receive_buffer(regs), bytes = 0;
+
+    if (!address || received < 5 || bpf_probe_read_user(&bytes, sizeof(bytes), (void*)address))
+        return 0;
+    if (is_tls_record(bytes))
+        return SPEAKS_TLS;
+    return received >= 9 && is_http2_frame(bytes) ? SPEAKS_HTTP2 : 0;
 }
 
 /* The first eight bytes of a record of FastCGI 1.0 (section 3.3): version 1, its type, whose it is,

@@ -82,6 +82,15 @@ static __always_inline bool is_read_ahead(const struct connection* connection, u
            find_worker(&worker);
 }
 
+// Whether arrive() has heard of nothing that is received just now. It runs once at a time on a CPU,
+// so an interrupt in the middle of it brings data of which it is not told.
+static __always_inline bool came_unheard(const struct connection* connection,
+                                         const struct tcp_sock* tcp, u32 received) {
+    u32 heard = load_acquire(&connection->heard);
+
+    return (int)(tcp->copied_seq - received - heard) >= 0 && tcp->copied_seq != heard;
+}
+
 static __always_inline void receive(struct sock* sk, u32 received) {
     struct connection* connection;
     struct socket_use use;
@@ -92,6 +101,9 @@ static __always_inline void receive(struct sock* sk, u32 received) {
     connection = use.connection;
     if (!use.tcp)
         judge_what_is_received(connection);
+    else if (connection->phase == PHASE_SENT && !connection->turn &&
+             came_unheard(connection, use.tcp, received))
+        connection->turn = 1; // when it came is not known
     is_ahead = use.tcp && is_read_ahead(connection, received);
     begins = connection->phase != PHASE_RECEIVED || is_ahead;
     if (begins && is_rest_of_request(connection, received)) {
@@ -102,6 +114,9 @@ static __always_inline void receive(struct sock* sk, u32 received) {
     }
     if (connection->phase == PHASE_NEW)
         connection->facts |= facts_of_first_bytes(received);
+    else if (begins && (connection->facts & SEEN_LATE) &&
+             !(connection->facts & (SPEAKS_TLS | SPEAKS_HTTP2)))
+        connection->facts |= facts_of_later_bytes(received);
     connection->received = received;
     if (is_ahead) {
         connection->begun = use.tcp->write_seq;
@@ -161,7 +176,7 @@ static __always_inline void send(struct sock* sk, u32 sent) {
                  : has_come_early_to_unix(connection, use.calls)) &&
         !(connection->facts & SPEAKS_FASTCGI))
         facts |= SEND_IS_EARLY;
-    if (use.tcp ? is_peer_behind(use.tcp, sent) : is_unix_peer_behind(sk, sent))
+    if (use.tcp ? is_peer_behind(use.tcp, sent) || has_no_space(sk) : is_unix_peer_behind(sk, sent))
         facts |= SEND_IS_BEHIND;
     keep_tracepoints_out(use.calls);
 #pragma unroll

@@ -17,12 +17,14 @@
 #include "gate.h"
 
 // What is known of the connection that makes its exchanges ambiguous; WIRE_AMBIGUITIES: nothing.
-static __always_inline u32 ambiguity_of(const struct connection* connection, u32 index) {
+static __always_inline u32 ambiguity_of(const struct connection* connection, u32 index,
+                                        u32 generation) {
     if (connection->facts & SPEAKS_TLS)
         return WIRE_AMBIGUOUS_TLS;
     if (connection->facts & SPEAKS_HTTP2)
         return WIRE_AMBIGUOUS_HTTP2;
-    if ((connection->facts & SPOKE_FIRST) || (connection->unasked >> index & 1))
+    if ((connection->facts & SPOKE_FIRST) ||
+        connection->unasked[index & (WIRE_MAX_EXCHANGES - 1)] == (u16)generation)
         return WIRE_AMBIGUOUS_UNASKED;
     if (connection->phase == PHASE_SENT && !connection->turn &&
         !(connection->facts & SPEAKS_FASTCGI))
@@ -52,22 +54,27 @@ exchanges_in_force(u32 index, struct wire_spec** spec, struct wire_span_key* key
     return exchanges;
 }
 
-// The thread takes up an exchange: has it answered the one that it works for?
-static __always_inline void note_interleaving(struct open_calls* calls, u64 name) {
+static __always_inline u32 receiving_fd(void) {
+    const struct pt_regs___kernel* regs = (void*)bpf_task_pt_regs(bpf_get_current_task_btf());
+
+    return receives(regs) ? syscall_argument(regs) : NO_FD;
+}
+
+// The thread takes up an exchange: has it answered the one that it works for? One whose descriptor
+// is this connection's now has been closed, which nobody tells of a unix socket.
+static __always_inline void note_interleaving(struct open_calls* calls, u64 name, u32 fd) {
     u32 place = find_attached(calls, name);
     struct span* span;
 
     if (place >= WIRE_ATTACHED_SPANS)
         return;
     span = attached_span(&calls->spans.of[place & (WIRE_ATTACHED_SPANS - 1)]);
-    if (span && !span->exchange.sent_ns && !span->exchange.closed)
+    if (!span || span->exchange.sent_ns || span->exchange.closed)
+        return;
+    if (fd != NO_FD && fd == span->exchange.fd)
+        span->exchange.closed = 1;
+    else
         calls->interleaves = 1;
-}
-
-static __always_inline u32 receiving_fd(void) {
-    const struct pt_regs___kernel* regs = (void*)bpf_task_pt_regs(bpf_get_current_task_btf());
-
-    return receives(regs) ? syscall_argument(regs) : NO_FD;
 }
 
 // Who has answered, of the current process.
@@ -135,12 +142,12 @@ __noinline int begin_exchange(struct open_calls* calls, const struct connection*
     if (!counters)
         return 0;
     __sync_fetch_and_add(&counters->entries, 1);
-    cause = ambiguity_of(connection, index);
+    cause = ambiguity_of(connection, index, key.generation);
     if (cause != WIRE_AMBIGUITIES) {
         count_ambiguous(counters, key.spec, cause);
         return 0;
     }
-    note_interleaving(calls, name_of_spec(key.spec, key.generation));
+    note_interleaving(calls, name_of_spec(key.spec, key.generation), receiving_fd());
     arrived = connection->arrived_ns;
     if (!enter_span(calls, false, &key, spec->limit_ns, arrived ? WIRE_SPAN_QUEUED : 0,
                     exchanges->quiet_ns, arrived ? arrived : now)) {
@@ -260,6 +267,9 @@ __noinline int answer_exchange(struct open_calls* calls, struct connection* conn
     if (!exchanges || !counters)
         return 0;
     span = find_span(&key, &state);
+    // Counted when it began.
+    if (!span && (connection->facts & (SPEAKS_TLS | SPEAKS_HTTP2)))
+        return 0;
     if ((facts & SEND_GOES_ON) && !connection->behind &&
         now - connection->sent_ns >= exchanges->quiet_ns && (!span || is_idle(span)))
         facts |= SEND_IS_UNASKED;
@@ -267,7 +277,7 @@ __noinline int answer_exchange(struct open_calls* calls, struct connection* conn
         if (span)
             finish_exchange(calls, span, state, EXCHANGE_ANSWERED);
         // Of a connection that is known for that each answer counts once, where it begins.
-        connection->unasked |= 1u << (index & (WIRE_MAX_EXCHANGES - 1));
+        connection->unasked[index & (WIRE_MAX_EXCHANGES - 1)] = key.generation;
         __sync_fetch_and_add(&counters->entries, 1);
         count_ambiguous(counters, key.spec, WIRE_AMBIGUOUS_UNASKED);
         return 0;

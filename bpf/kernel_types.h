@@ -152,8 +152,12 @@ struct refcount_struct {
     } refs;
 };
 
+struct socket;
+
 struct sock {
     struct sock_common __sk_common;
+    struct socket* sk_socket; /* NULL: no file has it any more */
+    int sk_sndbuf;            /* how much memory what is sent may take */
     u16 sk_type;
     u8 sk_shutdown;
     struct sk_buff_head sk_receive_queue; /* what has come and has not all been received */
@@ -161,6 +165,7 @@ struct sock {
 };
 
 struct socket {
+    unsigned long flags;
     struct sock* sk;
 };
 

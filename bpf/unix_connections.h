@@ -118,7 +118,7 @@ static __always_inline void join_unix_connection(struct connection* connection, 
                                                  u64 epoch) {
     __builtin_memset(connection, 0, sizeof(*connection));
     connection->epoch = epoch;
-    connection->facts = is_new ? 0 : JOINED_LATE;
+    connection->facts = is_new ? 0 : JOINED_LATE | SEEN_LATE;
     connection->phase = is_new ? PHASE_NEW : PHASE_RECEIVED;
 }
 
@@ -133,9 +133,12 @@ static __always_inline bool has_unix_peer_all(struct sock* sk) {
     return !peer || !peer->sk_receive_queue.qlen;
 }
 
-/* Of memory, which what is sent takes up to twice as much of. */
+/* Of memory, which what is sent takes up to twice as much of; or where there is no room for more
+ * (unix_writable()). */
 static __always_inline bool is_unix_peer_behind(const struct sock* sk, u32 sent) {
-    return (long)sk->sk_wmem_alloc.refs.counter - 2 * (long)sent > BEHIND_BYTES;
+    long held = sk->sk_wmem_alloc.refs.counter;
+
+    return held - 2 * (long)sent > BEHIND_BYTES || 4 * held > sk->sk_sndbuf;
 }
 
 /* Something has come. That the program had sent something by then may not have been said yet, when

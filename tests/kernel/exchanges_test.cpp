@@ -359,6 +359,45 @@ TEST_F(Exchanges, ThatNobodyCanTellAreCountedApart) {
     EXPECT_EQ(all.exchanges.ambiguous.http2, 4 * 20);
 }
 
+// Of connections that were there before auger: each request says what it is.
+TEST_F(Exchanges, OfConnectionsFromBeforeThatSpeakTlsOrHttp2AreAmbiguous) {
+    for (const char* protocol : {"tls", "http2"}) {
+        const Run all = run({"--calls", "20", "--before", "3", "--later-bytes", protocol}, 4 * 16);
+        EXPECT_EQ(all.exchanges.returns, 0) << protocol;
+        EXPECT_EQ(all.exchanges.ambiguous.tls + all.exchanges.ambiguous.http2, 4 * 16) << protocol;
+        EXPECT_EQ(all.exchanges.ambiguous.tls, protocol[0] == 't' ? 4 * 16 : 0);
+        EXPECT_EQ(all.exchanges.entries, 4 * 16);
+    }
+}
+
+// However long there is nothing of it between.
+TEST_F(Exchanges, OfTlsAreCountedOnceEach) {
+    const Run all =
+        run({"--calls", "1", "--first-bytes", "tls", "--push", "2"}, 4, {0, {}, 100 * ms});
+    EXPECT_EQ(all.truth["pushes"], 4 * 2);
+    EXPECT_EQ(all.exchanges.entries, 4);
+    EXPECT_EQ(all.exchanges.ambiguous.tls, 4);
+    EXPECT_EQ(all.exchanges.ambiguous.unasked, 0);
+}
+
+// It has waited once for something else, and is at work since.
+TEST_F(Exchanges, GoOnWhileTheirThreadWorksForThem) {
+    const Run all =
+        run({"--calls", "4", "--connections", "1", "--pause-ms", "350"}, 4, {0, {}, 100 * ms});
+    EXPECT_EQ(all.exchanges.returns, 4);
+    EXPECT_EQ(all.exchanges.ambiguous.unasked, 0);
+    EXPECT_GE(all.exchanges.min_ns, 350 * ms);
+}
+
+// The server has sent what there was room for, and waits for more of it.
+TEST_F(Exchanges, GoOnWhileTheClientTakesNoMore) {
+    const Run all =
+        run({"--calls", "3", "--connections", "2", "--stall-ms", "350"}, 2 * 3, {0, {}, 100 * ms});
+    EXPECT_EQ(all.exchanges.returns, 2 * 3);
+    EXPECT_EQ(all.exchanges.ambiguous.unasked, 0);
+    EXPECT_GE(all.exchanges.min_ns, 350 * ms);
+}
+
 // The one before the first push is one.
 TEST_F(Exchanges, AreNoSendsThatNobodyAskedFor) {
     const Run all = run({"--calls", "1", "--push", "3"}, 4 * 4, {0, {}, 100 * ms});

@@ -12,8 +12,9 @@
 // What no exchange is, or nobody can tell: `--greet` (the server speaks first), `--pipeline` (ten
 // requests at once, read one by one), `--push N` (the server goes on sending when nobody has
 // asked),
-// `--first-bytes tls` and `http2` (how the connection begins). `--fastcgi`: requests are in records
-// of FastCGI, the last of which, as PHP does it, is received when they have been answered;
+// `--first-bytes tls` and `http2` (how the connection begins), `--later-bytes` (how each request
+// does). `--fastcgi`: requests are in records of FastCGI, the last of which, as PHP does it, is
+// received when they have been answered;
 // `--fastcgi-apart`: that one is sent by itself, when the first part of the answer is there.
 // `--before N`: so many requests of each connection, but one, are over, and the connections there,
 // before `ready`.
@@ -67,7 +68,8 @@ struct times {
 
 static uint64_t connections = 4, port, before, push, kill_after, exit_after;
 static bool loop, greet, pipeline, reset, fastcgi, fastcgi_apart, spin;
-static const char *first_bytes = "", *unix_path = "";
+static const char *first_bytes = "", *later_bytes = "", *unix_path = "";
+static uint64_t pause_ms, stall_ms;
 static int listener, client_go[2], connection_of[most_connections];
 static pid_t client;
 static uint64_t served, difficult, pushes, greetings, longest_around_ns;
@@ -149,6 +151,38 @@ static void note(const struct request* request, uint64_t received, uint64_t last
         _exit(0);
 }
 
+// More than all buffers take, as servers send it that do not wait: what there is room for.
+enum { large_bytes = 24 << 20, piece_bytes = 1 << 20 };
+
+static bool send_large(int fd) {
+    static const char piece[piece_bytes];
+    size_t left = stall_ms ? large_bytes : 0;
+    while (left) {
+        const size_t size = left < sizeof piece ? left : sizeof piece;
+        const ssize_t sent = send(fd, piece, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+        struct pollfd room = {.fd = fd, .events = POLLOUT};
+        if (sent > 0)
+            left -= (size_t)sent;
+        else if (errno != EAGAIN || poll(&room, 1, -1) < 0)
+            return false;
+    }
+    return true;
+}
+
+static bool receive_large(int fd) {
+    static char piece[piece_bytes]; // the clients' threads do not look at it
+    size_t left = stall_ms ? large_bytes : 0;
+    if (left)
+        usleep((useconds_t)(1000 * stall_ms));
+    while (left) {
+        const ssize_t got = recv(fd, piece, left < sizeof piece ? left : sizeof piece, 0);
+        if (got <= 0)
+            return false;
+        left -= (size_t)got;
+    }
+    return true;
+}
+
 static bool serve(int fd) {
     struct request request;
     struct answer answer = {{0}};
@@ -168,8 +202,13 @@ static bool serve(int fd) {
     if (!send_whole(fd, answer.bytes, header_bytes))
         return false;
     think_between();
+    if (pause_ms) { // as for a database's answer, and then for this one
+        poll(NULL, 0, 2);
+        truth_spin_us(1000 * pause_ms);
+    }
     const uint64_t last = truth_now();
-    if (!send_whole(fd, answer.bytes + header_bytes, sizeof answer - header_bytes))
+    if (!send_whole(fd, answer.bytes + header_bytes, sizeof answer - header_bytes) ||
+        !send_large(fd))
         return false;
     note(&request, received, last, truth_now());
     think_afterwards();
@@ -266,12 +305,17 @@ static void ask(int fd, uint64_t id) {
         memcpy(requests, "PRI * HT", 8);
     for (size_t i = 0; i < count; ++i)
         requests[i].before_ns = truth_now();
+    // A record of application data; a HEADERS frame of the first stream.
+    if (!strcmp(later_bytes, "tls"))
+        memcpy(requests, "\x17\x03\x03\x00\x3b", 5);
+    if (!strcmp(later_bytes, "http2"))
+        memcpy(requests, "\x00\x00\x37\x01\x05\x00\x00\x00\x01", 9);
     if (fastcgi) {
         ask_by_fastcgi(fd, requests, answers);
         return;
     }
     if (!send_whole(fd, requests, count * sizeof *requests) ||
-        !receive_whole(fd, answers, count * sizeof *answers))
+        !receive_whole(fd, answers, count * sizeof *answers) || !receive_large(fd))
         exit(1);
 }
 
@@ -444,6 +488,9 @@ int main(int argc, char** argv) {
         {"pipeline", TRUTH_FLAG, &pipeline, "each request is ten"},
         {"push", TRUTH_NUMBER, &push, "sends behind each answer that nobody has asked for"},
         {"first-bytes", TRUTH_TEXT, &first_bytes, "tls or http2"},
+        {"later-bytes", TRUTH_TEXT, &later_bytes, "tls or http2"},
+        {"pause-ms", TRUTH_NUMBER, &pause_ms, "in the middle of an answer, mostly at work"},
+        {"stall-ms", TRUTH_NUMBER, &stall_ms, "of the client, before it receives a large answer"},
         {"fastcgi", TRUTH_FLAG, &fastcgi, "requests are FastCGI's; not with --loop or --pipeline"},
         {"fastcgi-apart", TRUTH_FLAG, &fastcgi_apart, "... whose last record is sent by itself"},
         {"spin", TRUTH_FLAG, &spin,
