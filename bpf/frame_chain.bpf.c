@@ -16,6 +16,12 @@ static __always_inline bool copy_frame(struct stack_walk* walk) {
     return true;
 }
 
+// Where each frame is a piece: whether the next pair is another frame, and not what is told of the
+// task that the one at hand is of.
+static __always_inline bool ends_piece(struct stack_walk* walk) {
+    return walk->chain.each && !wire_python_is_of_task(pair_of_chain(walk, walk->chain.placed)[1]);
+}
+
 // Some frames of a piece. Whether to go on.
 __noinline int place_some_chain_frames(struct stack_walk* walk) {
     if (!walk)
@@ -27,7 +33,7 @@ __noinline int place_some_chain_frames(struct stack_walk* walk) {
             walk->chain.placed = at + 1;
             return 0;
         }
-        if (!copy_frame(walk))
+        if (!copy_frame(walk) || ends_piece(walk))
             return 0;
     }
     return 1;

@@ -29,6 +29,24 @@ static __always_inline void clear_chain(struct stack_walk* walk) {
     walk->chain.count = 0;
     walk->chain.placed = 0;
     walk->chain.endless = 0;
+    walk->chain.each = 0;
+}
+
+/* Has native frames of the loop known. `from`: where in the process its addresses are from. */
+static __always_inline void look_for_loop(struct stack_walk* walk,
+                                          const struct wire_loop_code* code, u64 from) {
+    walk->loop.code.body = from + code->body;
+    walk->loop.code.body_size = code->body_size;
+    walk->loop.code.cold = from + code->cold;
+    walk->loop.code.cold_size = code->cold_size;
+}
+
+/* Whether the frame at hand is one of the loop's. */
+static __always_inline bool is_in_loop(const struct stack_walk* walk) {
+    u64 code = walk->exact ? walk->ip : walk->ip - 1;
+
+    return code - walk->loop.code.body < walk->loop.code.body_size ||
+           code - walk->loop.code.cold < walk->loop.code.cold_size;
 }
 
 /* Whether frames are left that have no place yet. */

@@ -108,6 +108,7 @@ static __always_inline void add_read_function(struct stack_walk* walk,
                                               const struct wire_php_layout* layout, u64 function,
                                               u64 instruction, u64 previous) {
     u64 name = word_of_function(walk, WIRE_PHP_FUNCTION_NAME), file = 0, second = 0;
+    u64 class = word_of_function(walk, WIRE_PHP_FUNCTION_SCOPE), scope = 0;
     u32 first_line = 0;
     int present;
 
@@ -122,12 +123,16 @@ static __always_inline void add_read_function(struct stack_walk* walk,
         present &= note_php_text(walk, word_of_function(walk, layout->function_file));
         file = walk->php.mark;
     }
+    if (class) {
+        present &= read_word(class + WIRE_PHP_CLASS_NAME, &scope) && note_php_text(walk, scope);
+        scope = walk->php.mark;
+    }
     if (!present) {
         name = word_of_function(walk, WIRE_PHP_FUNCTION_NAME);
         file = is_user_function(walk) ? word_of_function(walk, layout->function_file) : 0;
+        scope = class;
     }
-    second |=
-        wire_php_cookie(first_line, word_of_function(walk, WIRE_PHP_FUNCTION_SCOPE), name, file);
+    second |= wire_php_cookie(first_line, scope, name, file);
     add_to_chain(walk, WIRE_FRAME_PHP | function, second);
 }
 
@@ -243,13 +248,10 @@ __noinline int read_php_frames(struct stack_walk* walk) {
     if (!layout || !is_php_thread(walk) ||
         !read_word(walk->process.php + layout->globals_frame, &walk->php.frame))
         return 0;
-    walk->php.loop = walk->process.php + layout->loop;
-    walk->php.loop_size = layout->loop_size;
-    walk->php.cold = walk->process.php + layout->cold;
-    walk->php.cold_size = layout->cold_size;
+    look_for_loop(walk, &layout->loop, walk->process.php);
     begin_at_php_registers(walk, layout);
     for (u32 i = 0; i < FRAMES_OF_CHAIN / TURNS_AT_ONCE && more; i++)
         more = read_some_php_frames(walk, layout);
-    walk->chain.endless = more;
+    walk->chain.endless = more ? WIRE_STOP_DEPTH : 0;
     return 0;
 }

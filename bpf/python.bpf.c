@@ -57,6 +57,18 @@ static __always_inline bool is_current_thread(struct stack_walk* walk,
     return walk->python.frame && word_of(walk, layout->thread_id) == walk->python.thread_pointer;
 }
 
+// Whether the state may be this thread's, when it begins. Until then it has no id (since 3.12), or
+// no frame and the id of the thread that made it. That of a thread which is attached and executes
+// no Python has none for ever.
+static __always_inline bool is_nascent(struct stack_walk* walk,
+                                       const struct wire_python_layout* layout) {
+    u64 id = word_of(walk, layout->thread_id);
+
+    if (layout->version >= WIRE_PYTHON_3_12)
+        return !id || id == walk->python.thread_pointer;
+    return !id || !walk->python.frame;
+}
+
 // Looks at one more thread of the list. Whether to go on.
 __noinline int look_at_python_thread(struct stack_walk* walk,
                                      const struct wire_python_layout* layout) {
@@ -71,12 +83,14 @@ __noinline int look_at_python_thread(struct stack_walk* walk,
                          &walk->python.thread);
     }
     if (!read_thread(walk, layout, walk->python.thread)) {
+        // Who is behind it nobody knows for now.
+        walk->python.nascent = 1;
         walk->python.thread = 0;
-        return 0;
+        return 1;
     }
     if (is_current_thread(walk, layout))
         return 0;
-    if (!walk->python.frame || !word_of(walk, layout->thread_id))
+    if (is_nascent(walk, layout))
         walk->python.nascent = 1;
     walk->python.thread = word_of(walk, layout->thread_next);
     return 1;
@@ -113,8 +127,8 @@ static __always_inline u64 search_thread(struct stack_walk* walk,
 }
 
 // Goes to the current thread's innermost frame. False: it has none. That it has no state is
-// remembered until there is a newer one. A thread's state is made before the thread, and until
-// that takes it has no id (since 3.12), or no frame and the id of the thread that made it (3.11).
+// remembered until there is a newer one, or one that may become its own. A thread's state is made
+// before the thread.
 __noinline int find_python_thread(struct stack_walk* walk,
                                   const struct wire_python_layout* layout) {
     u32 tid = (u32)bpf_get_current_pid_tgid();
@@ -147,22 +161,34 @@ static __always_inline void add_pair(struct stack_walk* walk, u64 first, u64 sec
     add_to_chain(walk, WIRE_FRAME_PYTHON | first, second);
 }
 
-// A function's frame: what its code object is known by, and where in it. The code object is what
-// was read last.
-static __always_inline bool add_frame(struct stack_walk* walk,
-                                      const struct wire_python_layout* layout, u64 code,
-                                      u64 instruction) {
-    u64 offset = instruction - code - layout->code_instructions;
+// Of the frame that was read last: where in its code object it is (bytes). Before its first
+// instruction, and where its words are no frame's, more than there can be.
+static __always_inline u64 offset_of_frame(const struct stack_walk* walk,
+                                           const struct wire_python_layout* layout, u64 code) {
+    if (layout->instruction_unit)
+        return (s64)(int)half_of(walk, layout->frame_instruction) * layout->instruction_unit;
+    return word_of(walk, layout->frame_instruction) - code - layout->code_instructions;
+}
 
+// What a code object is known by; it is what was read last. False: its page is not there.
+static __always_inline bool read_code(struct stack_walk* walk,
+                                      const struct wire_python_layout* layout, u64 code) {
+    walk->python.cookie = WIRE_PYTHON_UNREAD;
     if (bpf_probe_read_user(walk->python.words, WIRE_PYTHON_CODE_BYTES, (void*)code))
         return false;
     walk->python.cookie =
         wire_python_cookie(half_of(walk, layout->code_line), word_of(walk, layout->code_file),
-                           word_of(walk, layout->code_name));
-    if (offset > WIRE_PYTHON_MOST_OFFSET)
-        offset = WIRE_PYTHON_NO_OFFSET;
-    add_pair(walk, code, offset << 32 | walk->python.cookie);
+                           word_of(walk, layout->code_name), word_of(walk, layout->code_lines),
+                           layout->code_version ? half_of(walk, layout->code_version) : 0);
     return true;
+}
+
+// The frame that calls __init__() for a class, since 3.13, is none that Python shows: no code that
+// was compiled has one text for its file and its name, and no line.
+static __always_inline bool is_trampoline(const struct stack_walk* walk,
+                                          const struct wire_python_layout* layout) {
+    return walk->python.cookie != WIRE_PYTHON_UNREAD && !half_of(walk, layout->code_line) &&
+           word_of(walk, layout->code_file) == word_of(walk, layout->code_name);
 }
 
 static __always_inline bool wants_task(const struct stack_walk* walk) {
@@ -189,31 +215,34 @@ static __always_inline void end_chain_of_task(struct stack_walk* walk) {
         add_task(walk);
 }
 
-// Behind add_frame() of a coroutine's frame.
-static __always_inline void note_coroutine(struct stack_walk* walk,
-                                           const struct wire_python_layout* layout, u64 frame,
-                                           u64 code) {
-    walk->python.coroutine = coroutine_of(layout, frame);
+// Behind read_code() of a coroutine's frame.
+static __always_inline void note_coroutine(struct stack_walk* walk, u64 coroutine, u64 code) {
+    walk->python.coroutine = coroutine;
     walk->python.coroutine_code = code;
     walk->python.coroutine_cookie = walk->python.cookie;
 }
 
 // From walk->python.frame to its caller's. Whether to go on.
 __noinline int read_python_frame(struct stack_walk* walk, const struct wire_python_layout* layout) {
-    u64 frame, code, instruction;
-    bool ends;
+    u64 frame, code, offset, generator;
+    bool ends, is_read;
     u8 owner, kind;
 
     if (!walk || !layout)
         return 0;
     frame = walk->python.frame;
-    if (!frame || bpf_probe_read_user(walk->python.words, WIRE_PYTHON_FRAME_BYTES, (void*)frame))
+    if (!frame)
         return 0;
+    if (!read_frame_words(walk, layout, frame)) {
+        walk->chain.endless = WIRE_STOP_UNREADABLE;
+        return 0;
+    }
     walk->python.frame = word_of(walk, layout->frame_previous);
     code = word_of(walk, layout->frame_code) & ~7ull;
-    instruction = word_of(walk, layout->frame_instruction);
+    offset = offset_of_frame(walk, layout, code);
     owner = byte_of(walk, layout->frame_owner);
-    kind = byte_of(walk, layout->frame_kind);
+    kind = kind_of_frame(walk, layout);
+    generator = generator_of(walk, layout, frame);
     if (layout->boundary == WIRE_PYTHON_SHIM && owner >= WIRE_PYTHON_SHIM_OWNER) {
         end_chain_of_task(walk);
         add_pair(walk, 0, frame);
@@ -221,12 +250,20 @@ __noinline int read_python_frame(struct stack_walk* walk, const struct wire_pyth
     }
     if (wants_task(walk) && ends_task(&walk->python, kind))
         add_task(walk);
-    if (code >> USER_ADDRESS_BITS || !add_frame(walk, layout, code, instruction))
+    if (!code || code >> USER_ADDRESS_BITS) {
+        walk->chain.endless = WIRE_STOP_UNREADABLE;
         return 0;
+    }
+    is_read = read_code(walk, layout, code);
+    if (is_trampoline(walk, layout))
+        return 1;
+    if (offset > WIRE_PYTHON_MOST_OFFSET)
+        offset = WIRE_PYTHON_NO_OFFSET;
+    add_pair(walk, code, offset << 32 | walk->python.cookie);
     walk->python.outermost = frame;
-    if (wants_task(walk) && !walk->python.has_task &&
+    if (is_read && wants_task(walk) && !walk->python.has_task &&
         is_coroutine(kind, half_of(walk, layout->code_flags)))
-        note_coroutine(walk, layout, frame, code);
+        note_coroutine(walk, generator, code);
     end_chain_of_task(walk);
     ends = layout->boundary == WIRE_PYTHON_CFRAME && owner;
     if (!ends)
@@ -245,8 +282,7 @@ __noinline int pass_python_frame(struct stack_walk* walk, const struct wire_pyth
         return 0;
     frame = walk->python.frame;
     pair = pair_of_chain(walk, FRAMES_OF_CHAIN - 1);
-    if (*pair == WIRE_FRAME_PYTHON || !frame ||
-        bpf_probe_read_user(walk->python.words, WIRE_PYTHON_FRAME_BYTES, (void*)frame))
+    if (*pair == WIRE_FRAME_PYTHON || !frame || !read_frame_words(walk, layout, frame))
         return 0;
     walk->python.frame = word_of(walk, layout->frame_previous);
     owner = byte_of(walk, layout->frame_owner);
@@ -322,11 +358,19 @@ __noinline int read_python_frames(struct stack_walk* walk) {
         return 0;
     for (u32 i = 0; i < FRAMES_OF_CHAIN / TURNS_AT_ONCE && more; i++)
         more = read_some_python_frames(walk, layout);
-    if (walk->chain.count == FRAMES_OF_CHAIN) {
+    if (layout->boundary == WIRE_PYTHON_EACH) {
+        walk->chain.each = 1;
+        if (walk->python.frame && !walk->chain.endless)
+            walk->chain.endless = WIRE_STOP_DEPTH;
+        look_for_loop(walk, &layout->loop, walk->process.python);
+        return 0;
+    }
+    if (walk->chain.count == FRAMES_OF_CHAIN && !walk->chain.endless) {
         more = 1;
         for (u32 i = 0; i < FRAMES_BEYOND / TURNS_AT_ONCE && more; i++)
             more = pass_some_python_frames(walk, layout);
-        walk->chain.endless = more;
+        if (more)
+            walk->chain.endless = WIRE_STOP_DEPTH;
     }
     return find_python_boundary(walk);
 }

@@ -43,4 +43,11 @@ static __always_inline u8 byte_of(const struct stack_walk* walk, u32 offset) {
     return bytes[offset & (PYTHON_BYTES - 1)];
 }
 
+/* Reads a frame, before its members are asked for. */
+static __always_inline bool read_frame_words(struct stack_walk* walk,
+                                             const struct wire_python_layout* layout, u64 frame) {
+    return !bpf_probe_read_user(walk->python.words, layout->frame_bytes & (PYTHON_BYTES - 1),
+                                (void*)frame);
+}
+
 #endif

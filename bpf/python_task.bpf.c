@@ -37,11 +37,11 @@ __noinline int pass_task_frame(struct stack_walk* walk, const struct wire_python
     frame = walk->python.frame;
     if (!frame)
         return TASK_KNOWN;
-    if (bpf_probe_read_user(walk->python.words, WIRE_PYTHON_FRAME_BYTES, (void*)frame))
+    if (!read_frame_words(walk, layout, frame))
         return TASK_UNREADABLE;
     walk->python.frame = word_of(walk, layout->frame_previous);
     owner = byte_of(walk, layout->frame_owner);
-    kind = byte_of(walk, layout->frame_kind);
+    kind = kind_of_frame(walk, layout);
     code = word_of(walk, layout->frame_code) & ~7ull;
     if (layout->boundary == WIRE_PYTHON_SHIM && owner >= WIRE_PYTHON_SHIM_OWNER)
         return TASK_FURTHER_OUT;
@@ -54,7 +54,7 @@ __noinline int pass_task_frame(struct stack_walk* walk, const struct wire_python
         bpf_probe_read_user(&flags, sizeof(flags), (void*)(code + layout->code_flags)))
         return TASK_UNREADABLE;
     if (is_coroutine(kind, flags))
-        walk->python.coroutine = coroutine_of(layout, frame);
+        walk->python.coroutine = generator_of(walk, layout, frame);
     return TASK_FURTHER_OUT;
 }
 

@@ -40,11 +40,21 @@ static __always_inline bool is_coroutine(u8 kind, u32 flags) {
     return kind == WIRE_PYTHON_GENERATOR_OWNER && flags & WIRE_PYTHON_COROUTINE;
 }
 
-/* The coroutine of such a frame. It is the process's word, so it may be anything. */
-static __always_inline u64 coroutine_of(const struct wire_python_layout* layout, u64 frame) {
-    u64 coroutine = frame - layout->generator_frame;
+/* Of the frame that was read last: its kind, and the generator that it is of, if that is its kind.
+ * These are the process's words, so they may be anything. */
+static __always_inline u8 kind_of_frame(const struct stack_walk* walk,
+                                        const struct wire_python_layout* layout) {
+    if (layout->frame_generator)
+        return word_of(walk, layout->frame_generator) ? WIRE_PYTHON_GENERATOR_OWNER : 0;
+    return byte_of(walk, layout->frame_kind);
+}
 
-    return coroutine >> USER_ADDRESS_BITS ? 0 : coroutine;
+static __always_inline u64 generator_of(const struct stack_walk* walk,
+                                        const struct wire_python_layout* layout, u64 frame) {
+    u64 generator = layout->frame_generator ? word_of(walk, layout->frame_generator)
+                                            : frame - layout->generator_frame;
+
+    return generator >> USER_ADDRESS_BITS ? 0 : generator;
 }
 
 struct python_task {

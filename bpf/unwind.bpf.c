@@ -34,8 +34,8 @@ __noinline int begin_walk(struct stack_walk* walk) {
     else
         __builtin_memset(&walk->process, 0, sizeof(walk->process));
     clear_chain(walk);
-    walk->php.loop_size = 0;
-    walk->php.cold_size = 0;
+    walk->loop.code.body_size = 0;
+    walk->loop.code.cold_size = 0;
     walk->perl.interpreter = 0;
     walk->python.boundary = 0;
     walk->python.coroutine = 0;
@@ -74,7 +74,7 @@ __noinline int walk_some_frames(struct stack_walk* walk, bool at_return) {
         u64 sp = walk->sp;
 
         // Kept in memory over the step: the BPF stack is short.
-        walk->php.runs_loop = is_in_php_loop(walk);
+        walk->loop.is_at_hand = is_in_loop(walk);
         // Read from the target's memory, it may be anything; a frame's flags stand above addresses.
         if (walk->ip >> USER_ADDRESS_BITS)
             return WIRE_STOP_STUCK;
@@ -90,7 +90,7 @@ __noinline int walk_some_frames(struct stack_walk* walk, bool at_return) {
             place_python_frames(walk);
         // Where the walk ends the piece is appended with its boundary, so that user space, which
         // may go on, knows it.
-        if (walk->php.runs_loop && stop == WIRE_STOPS && has_chain_frames(walk))
+        if (walk->loop.is_at_hand && stop == WIRE_STOPS && has_chain_frames(walk))
             place_chain_frames(walk);
     }
     return stop;
@@ -119,7 +119,7 @@ __noinline int end_walk(struct stack_walk* walk, u32 stop) {
     if (!walk)
         return 0;
     if (stop == WIRE_STOP_END && walk->chain.endless)
-        stop = WIRE_STOP_DEPTH;
+        stop = walk->chain.endless;
     // User space puts Ruby's and Perl's frames in their places.
     if (walk->ruby.has_chain || walk->perl.interpreter) {
         append_chain_frames(walk);
@@ -128,17 +128,19 @@ __noinline int end_walk(struct stack_walk* walk, u32 stop) {
     }
     // A fiber's native stack ends where it begins, and PHP's frames go on to who has resumed it.
     if (stop == WIRE_STOP_END) {
-        if (walk->php.loop_size && has_chain_frames(walk))
+        if (walk->loop.code.body_size && has_chain_frames(walk))
             append_chain_frames(walk);
         if (config.go_label)
             add_go_label(walk);
         return walk->count;
     }
-    if (walk->python.boundary || walk->php.loop_size || stop == WIRE_STOP_LATE)
+    // What has no boundary has no place: a chain that ends before its own is shown all the same.
+    if (walk->python.boundary || walk->chain.endless || walk->loop.code.body_size ||
+        stop == WIRE_STOP_LATE)
         append_chain_frames(walk);
     // User space may go on to the end of the native frames.
     if (walk->count >= WIRE_STACK_WORDS - 2 && has_chain_frames(walk))
-        walk->chain.endless = 1;
+        walk->chain.endless = WIRE_STOP_DEPTH;
     if (config.go_label)
         add_go_label(walk);
     at = walk->count;

@@ -33,8 +33,16 @@ enum { TURNS_AT_ONCE = 32 };
 struct frame_chain {
     volatile u32 count;  /* pairs */
     volatile u32 placed; /* of them, that stand behind their native frames */
-    u32 endless;         /* 1: it goes on, nobody knows where to */
+    u32 endless;         /* it goes on, nobody knows where to: why, a wire_unwind_stop; else 0 */
+    u32 each;            /* 1: each frame is a piece, without a boundary: WIRE_PYTHON_EACH */
     u64 words[WIRE_STACK_WORDS];
+};
+
+/* The loop that runs an interpreter's frames, where it is told by its code: addresses are the
+ * process's. */
+struct loop_walk {
+    struct wire_loop_code code;
+    u64 is_at_hand; /* 1: the frame at hand is of that code */
 };
 
 /* CPython's frames of the thread that a walk is of. */
@@ -61,13 +69,6 @@ struct python_walk {
 
 /* PHP's, likewise. */
 struct php_walk {
-    /* The code that runs frames, execute_ex(), in the process: its body, and the part of it that
-     * the compiler has put elsewhere. Sizes are 0 when there is none. */
-    u64 loop;
-    u64 loop_size;
-    u64 cold;
-    u64 cold_size;
-    u64 runs_loop;   /* 1: the frame at hand is of that code */
     u64 frame;       /* the next one */
     u64 instruction; /* of the innermost frame, by the register that has it; 0: not known */
     u64 mark;        /* of the text that was read last */
@@ -179,6 +180,7 @@ struct stack_walk {
     u64 window_end;
     u64 window[STACK_WINDOW_WORDS];
     struct frame_chain chain;
+    struct loop_walk loop;
     struct python_walk python;
     struct noted_frame noted;
     struct php_walk php;

@@ -3,6 +3,7 @@
 #ifndef AUGER_WIRE_PHP_H
 #define AUGER_WIRE_PHP_H
 
+#include "loop_code.h"
 #include "types.h"
 
 enum wire_php_limit {
@@ -63,11 +64,8 @@ static inline __wire_u32 wire_php_is_user(__wire_u8 type) {
 
 /* Offsets in bytes, and code of execute_ex(), as one build of PHP has them. */
 struct wire_php_layout {
-    __wire_u64 loop; /* execute_ex(), from executor_globals on: modulo 2^64, it may lie before */
-    __wire_u64 loop_size;
-    __wire_u64 cold;          /* likewise the part of it that the compiler has put elsewhere */
-    __wire_u64 cold_size;     /* 0: there is none */
-    __wire_u32 globals_frame; /* in executor_globals: address of the innermost frame */
+    struct wire_loop_code loop;       /* execute_ex(), from executor_globals on */
+    __wire_u32 globals_frame;         /* in executor_globals: address of the innermost frame */
     __wire_u32 function_instructions; /* in a zend_op_array: address of the first instruction */
     __wire_u32 function_count;        /* half a word: how many there are */
     __wire_u32 function_file;         /* zend_string */
@@ -106,12 +104,13 @@ static inline __wire_u64 wire_php_mark(__wire_u64 hash, __wire_u64 length, __wir
            last * 0x165667b19e3779f9ull;
 }
 
-/* `name`, `file`: wire_php_mark(), or 0; or the addresses of both, where a walk could not read one.
- * PHP's own functions have neither line nor file. */
+/* `scope` (the name of the class), `name`, `file`: wire_php_mark(), or 0; or the addresses of all
+ * (of the class itself), where a walk could not read one. A trait's method is in several classes,
+ * which come to lie where another request's lay. PHP's own functions have neither line nor file. */
 static inline __wire_u32 wire_php_cookie(__wire_u32 first_line, __wire_u64 scope, __wire_u64 name,
                                          __wire_u64 file) {
-    __wire_u64 mixed = name * 0x9e3779b97f4a7c15ull ^ file * 0xc2b2ae3d27d4eb4full ^
-                       (scope >> 3) * 0x165667b19e3779f9ull;
+    __wire_u64 mixed =
+        name * 0x9e3779b97f4a7c15ull ^ file * 0xc2b2ae3d27d4eb4full ^ scope * 0x165667b19e3779f9ull;
 
     return first_line ^ (__wire_u32)(mixed >> 32) ^ (__wire_u32)mixed;
 }

@@ -26,9 +26,12 @@ inline FrameKey address_and_cookie(const FrameKey& words, uint64_t frame_kind) {
     return {words.first & ~frame_kind, static_cast<uint32_t>(words.second)};
 }
 
-inline uint64_t hash_of_function(std::string_view name, uint32_t first_line, uint32_t line) {
+// Of a file that has no module of its own, too, functions of equal names at equal lines are told
+// apart.
+inline uint64_t hash_of_function(std::string_view file, std::string_view name, uint32_t first_line,
+                                 uint32_t line) {
     const std::array<uint32_t, 2> lines = {first_line, line};
-    return add_to_hash(add_to_hash(empty_hash, name),
+    return add_to_hash(add_to_hash(add_to_hash(empty_hash, file), name),
                        {reinterpret_cast<const char*>(lines.data()), sizeof lines});
 }
 
@@ -82,6 +85,17 @@ class FunctionNames {
     // frames are looked at; equal words are of an equal function in all of them.
     const Name& name(std::span<const pid_t> lineage, const Words& words);
     const Name& name(pid_t pid, const Words& words) { return name({&pid, 1}, words); }
+    // What `read_out(read, layout)` makes of the memory of one of these that has it; it owns all
+    // that it uses.
+    template <typename ReadOut>
+    auto ask(std::span<const pid_t> lineage, const ReadOut& read_out)
+        -> decltype(read_out(ReadMemory(), std::declval<const Layout&>())) {
+        for (const pid_t pid : lineage)
+            if (auto* const process = processes_.find(pid))
+                if (auto answer = processes_.read(*process, pid, read_out); answer && *answer)
+                    return *answer;
+        return {};
+    }
     // Of what is known of all processes.
     size_t memory_bytes() const { return processes_.bytes(); }
     // Frames without names, by FunctionProblem.

@@ -4,6 +4,7 @@
 #include "bpf/unwind_table.h"
 #include "loader/process/proc_info.h"
 #include "loader/runtimes/frame_words.h"
+#include "loader/runtimes/python/frame_places.h"
 #include "loader/symbols/syscall_names.h"
 
 #include <fmt/format.h>
@@ -144,14 +145,33 @@ LocationId LiveNames::intern_go_label(const std::string& label) {
     return id;
 }
 
-LocationId LiveNames::intern_named(ModuleKind kind, const std::string& file, uint64_t address,
-                                   std::span<const Frame> frames) {
-    const ModuleId module = modules_.runtime_module(kind, file);
+LocationId LiveNames::intern_named(pid_t pid, ModuleKind kind, const std::string& file,
+                                   uint64_t address, std::span<const Frame> frames) {
+    const Location location{modules_.runtime_module(kind, file), address, false};
     tell_modules();
-    const size_t before = interner_.locations();
-    const LocationId id = interner_.location({module, address, false});
-    if (interner_.locations() != before)
-        sink_.on_frames(id, frames);
+    if (interner_.knows(location))
+        return interner_.location(location);
+    uint64_t bytes = sizeof(Location);
+    for (const Frame& frame : frames)
+        bytes += sizeof(Frame) + frame.function.size() + frame.file.size();
+    if (!named_room_.take(pid, bytes))
+        return intern_further(kind);
+    const LocationId id = interner_.location(location);
+    sink_.on_frames(id, frames);
+    return id;
+}
+
+// In place of functions of whose user too much is kept already.
+LocationId LiveNames::intern_further(ModuleKind kind) {
+    const Location location{modules_.runtime_module(kind, "[further functions]"), 0, false};
+    tell_modules();
+    const bool is_new = !interner_.knows(location);
+    const LocationId id = interner_.location(location);
+    if (is_new) {
+        Frame frame;
+        frame.function = "[further functions]";
+        sink_.on_frames(id, {&frame, 1});
+    }
     return id;
 }
 
@@ -166,7 +186,8 @@ void LiveNames::append_v8_words(pid_t pid, uint64_t first, uint64_t second) {
     words.first = first;
     words.second = second;
     for (const V8Names::Name& name : v8_.names(pid, words))
-        stack_.push_back(intern_named(ModuleKind::js, name.file, name.address, {&name.frame, 1}));
+        stack_.push_back(
+            intern_named(pid, ModuleKind::js, name.file, name.address, {&name.frame, 1}));
 }
 
 // A frame of Ruby's, or the two words about the method around its code that stand before it.
@@ -180,7 +201,8 @@ void LiveNames::append_ruby_words(pid_t pid, uint64_t time_ns, uint64_t first, u
     words.first = first;
     words.second = second;
     const RubyNames::Name& name = ruby_.name(lineage(pid, time_ns), words);
-    stack_.push_back(intern_named(ModuleKind::ruby, name.file, name.address, {&name.frame, 1}));
+    stack_.push_back(
+        intern_named(pid, ModuleKind::ruby, name.file, name.address, {&name.frame, 1}));
 }
 
 // What a frame of Perl's executes, or where: that follows.
@@ -195,7 +217,8 @@ void LiveNames::append_perl_words(pid_t pid, uint64_t time_ns, uint64_t first, u
     words.place = first;
     words.place_second = second;
     const PerlNames::Name& name = perl_.name(lineage(pid, time_ns), words);
-    stack_.push_back(intern_named(ModuleKind::perl, name.file, name.address, {&name.frame, 1}));
+    stack_.push_back(
+        intern_named(pid, ModuleKind::perl, name.file, name.address, {&name.frame, 1}));
 }
 
 void LiveNames::append_runtime_words(pid_t pid, uint64_t time_ns, uint64_t first, uint64_t second) {
@@ -214,7 +237,8 @@ void LiveNames::append_runtime_words(pid_t pid, uint64_t time_ns, uint64_t first
     }
     if ((first & WIRE_FRAME_KIND) == WIRE_FRAME_PHP) {
         const PhpNames::Name& name = php_.name(lineage(pid, time_ns), {first, second});
-        stack_.push_back(intern_named(ModuleKind::php, name.file, name.address, {&name.frame, 1}));
+        stack_.push_back(
+            intern_named(pid, ModuleKind::php, name.file, name.address, {&name.frame, 1}));
         return;
     }
     if (is_perl_word(first)) {
@@ -222,7 +246,7 @@ void LiveNames::append_runtime_words(pid_t pid, uint64_t time_ns, uint64_t first
         return;
     }
     const HotspotNames::Name& name = hotspot_.name(pid, first, second);
-    stack_.push_back(intern_named(ModuleKind::java, "[java]", name.address, name.frames));
+    stack_.push_back(intern_named(pid, ModuleKind::java, "[java]", name.address, name.frames));
 }
 
 StackId LiveNames::waiting_stack(pid_t pid, uint64_t time_ns, uint64_t syscall,
@@ -264,11 +288,17 @@ std::span<const pid_t> LiveNames::lineage(pid_t pid, uint64_t time_ns) {
 std::span<const uint64_t> LiveNames::placed_frames(pid_t pid, uint64_t time_ns,
                                                    std::span<const uint64_t> user_frames,
                                                    bool leaf_is_return) {
-    const size_t first = find_pair(
-        user_frames, [](uint64_t word) { return is_ruby_word(word) || is_perl_word(word); });
+    const size_t first = find_pair(user_frames, [](uint64_t word) {
+        return is_ruby_word(word) || is_perl_word(word) || is_python_word(word);
+    });
     if (first == user_frames.size())
         return user_frames;
-    if (is_ruby_word(user_frames[first])) {
+    if (is_python_word(user_frames[first])) {
+        const PythonProcess* const python = python_.layout(lineage(pid, time_ns));
+        if (!python || python->layout->frames.boundary != WIRE_PYTHON_EACH)
+            return user_frames;
+        placed_ = place_python_frames(user_frames, python->loop(), leaf_is_return);
+    } else if (is_ruby_word(user_frames[first])) {
         const RubyProcess* const ruby = ruby_.layout(lineage(pid, time_ns));
         if (!ruby)
             return user_frames;
@@ -420,6 +450,10 @@ SymbolProgress LiveNames::progress() const {
 std::vector<std::string> LiveNames::notes() const {
     const std::vector<ModuleReport> reports = symbolizer_.reports();
     std::vector<std::string> notes;
+    if (named_room_.refused())
+        notes.push_back(fmt::format("{} frames are shown as [further functions]: of one user's "
+                                    "programs no more functions of languages are kept",
+                                    named_room_.refused()));
     size_t more = 0;
     // That a stripped file has none is no news.
     for (const bool ordinary : {false, true})

@@ -5,6 +5,7 @@
 
 #include "loader/base/time_slice.h"
 #include "loader/kernel/hotspot_names.h"
+#include "loader/kernel/named_room.h"
 #include "loader/kernel/perl_names.h"
 #include "loader/kernel/php_names.h"
 #include "loader/kernel/python_names.h"
@@ -114,8 +115,9 @@ class LiveNames {
     LocationId intern_cut(uint64_t cause);
     LocationId intern_task(std::string_view function, std::string_view name);
     LocationId intern_go_label(const std::string& label);
-    LocationId intern_named(ModuleKind kind, const std::string& file, uint64_t address,
+    LocationId intern_named(pid_t pid, ModuleKind kind, const std::string& file, uint64_t address,
                             std::span<const Frame> frames);
+    LocationId intern_further(ModuleKind kind);
     // Of a frame of a runtime, by its two words.
     void append_runtime_words(pid_t pid, uint64_t time_ns, uint64_t first, uint64_t second);
     void append_python_words(pid_t pid, uint64_t time_ns, uint64_t first, uint64_t second);
@@ -147,6 +149,7 @@ class LiveNames {
     RubyNames ruby_;
     PerlNames perl_;
     Interner interner_;
+    NamedRoom named_room_;
     size_t modules_told_ = 0;
     uint64_t generation_ = 0;    // of the symbolizer, when the last sweep of `waiting_` began
     size_t sweep_at_ = SIZE_MAX; // in `waiting_`: to be looked at from here on

@@ -69,9 +69,17 @@ void LiveNames::append_python_words(pid_t pid, uint64_t time_ns, uint64_t first,
         break;
     }
     default: {
+        // Who may wait can read what the kernel's side could not.
+        if (static_cast<uint32_t>(second) == WIRE_PYTHON_UNREAD)
+            second |= python_
+                          .ask(lineage(pid, time_ns),
+                               [address](const ReadMemory& read, const PythonProcess& process) {
+                                   return python_code_cookie(read, *process.layout, address);
+                               })
+                          .value_or(WIRE_PYTHON_UNREAD);
         const PythonNames::Name& name = python_.name(lineage(pid, time_ns), {first, second});
         stack_.push_back(
-            intern_named(ModuleKind::python, name.file, name.address, {&name.frame, 1}));
+            intern_named(pid, ModuleKind::python, name.file, name.address, {&name.frame, 1}));
     }
     }
 }
@@ -92,7 +100,7 @@ std::vector<LocationId> LiveNames::await_stack(pid_t pid, uint64_t time_ns,
             const PythonNames::Name& name =
                 python_.name(pid, {WIRE_FRAME_PYTHON | frame->code, frame->second});
             stack_.push_back(
-                intern_named(ModuleKind::python, name.file, name.address, {&name.frame, 1}));
+                intern_named(pid, ModuleKind::python, name.file, name.address, {&name.frame, 1}));
         }
         std::string name =
             link->task.name.empty() ? fmt::format("{:#x}", link->task.coroutine) : link->task.name;

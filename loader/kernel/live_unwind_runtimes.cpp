@@ -45,7 +45,7 @@ void LiveUnwind::find_python(pid_t pid, const ModuleMapping& mapping, wire_unwin
         return;
     entry.python = found->runtime.file + found->bias;
     entry.python_layout = found->runtime.layout;
-    python_.set(pid, mappings_.image_began(pid), entry.python_layout);
+    python_.set(pid, mappings_.image_began(pid), entry.python_layout, entry.python);
 }
 
 void LiveUnwind::find_asyncio(pid_t pid, uint64_t now_ns, const wire_unwind_process& entry) {
@@ -122,9 +122,7 @@ LoopCode LiveUnwind::php_loop(pid_t pid) const {
     const auto process = processes_.find(pid);
     if (process == processes_.end() || !process->second.php.address)
         return {};
-    const uint64_t globals = process->second.php.address;
-    const PhpLayout& layout = php_.layout(process->second.php_layout);
-    return {globals + layout.loop, layout.loop_size, globals + layout.cold, layout.cold_size};
+    return loop_at(php_.layout(process->second.php_layout).loop, process->second.php.address);
 }
 
 uint32_t LiveUnwind::find_hotspot(pid_t pid, uint64_t now_ns) {

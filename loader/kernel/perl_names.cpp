@@ -6,7 +6,7 @@ namespace auger {
 FunctionName PerlFunctions::name(const PerlFrame& frame, const PerlFrameWords&) {
     FunctionName name;
     name.file = frame.file.empty() ? "[perl]" : frame.file;
-    name.address = hash_of_function(frame.name, 0, frame.line);
+    name.address = hash_of_function(name.file, frame.name, 0, frame.line);
     name.frame.function = frame.name;
     name.frame.file = frame.file;
     name.frame.line = frame.line;

@@ -23,11 +23,10 @@ class PerlProcesses {
     // The process runs it since it has executed its program. `bias`: of addresses as linked.
     void set(pid_t pid, uint64_t executed_ns, uint32_t number, const PerlFile& file,
              uint64_t bias) {
-        const auto moved = [&](const LoopCode& code) {
-            return LoopCode{code.body + bias, code.body_size, code.cold + bias, code.cold_size};
-        };
-        PerlProcess process{{moved(file.loop), moved(file.run), {}}, layouts_[number]->ops};
-        std::ranges::transform(file.calls, process.code.calls.begin(), moved);
+        PerlProcess process{{file.loop.moved(bias), file.run.moved(bias), {}},
+                            layouts_[number]->ops};
+        std::ranges::transform(file.calls, process.code.calls.begin(),
+                               [&](const LoopCode& code) { return code.moved(bias); });
         names_.set_layout(pid, executed_ns, process);
     }
     // It runs none any more.

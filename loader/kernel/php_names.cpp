@@ -22,7 +22,8 @@ FunctionName PhpFunctions::name(const PhpFunction& function, const FrameKey& wor
         function.name.empty() ? name_of_file_code(function, second) : function.name;
     name.frame.file = function.file;
     name.frame.line = static_cast<uint32_t>(second >> 32) & WIRE_PHP_MOST_LINE;
-    name.address = hash_of_function(name.frame.function, function.first_line, name.frame.line);
+    name.address =
+        hash_of_function(name.file, name.frame.function, function.first_line, name.frame.line);
     return name;
 }
 

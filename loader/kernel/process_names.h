@@ -5,6 +5,7 @@
 
 #include "loader/base/read_clock.h"
 #include "loader/kernel/clock.h"
+#include "loader/kernel/look_budget.h"
 #include "loader/process/proc_info.h"
 #include "loader/process/run_in_time.h"
 #include "loader/runtimes/read_memory.h"
@@ -56,7 +57,11 @@ class ProcessNames {
         // Of one that let us wait: until when it is not asked again, and how long that is.
         uint64_t spared_until_ns = 0;
         uint64_t spared_ns = 0;
+        LookBudget budget;
     };
+    // CPU time for reading names, of all processes and of one: as fast as it may be in the
+    // beginning, when all are new, and no more than that of what always has others.
+    static constexpr LookPace of_all = {4, 2'000'000'000}, of_process = {10, 700'000'000};
     // Of all processes, and of one: what is beyond is forgotten, and read again. A process's
     // functions may be any number, and their names of any length.
     ProcessNames(size_t most_bytes, size_t most_bytes_of_process)
@@ -121,21 +126,31 @@ class ProcessNames {
     template <typename ReadOut>
     auto read(Process& process, pid_t pid, ReadOut read_out)
         -> std::optional<decltype(read_out(ReadMemory(), *process.layout))> {
-        using Answer = decltype(read_out(ReadMemory(), *process.layout));
-        if (clock_ns() < process.spared_until_ns)
+        struct Reading {
+            std::optional<decltype(read_out(ReadMemory(), *process.layout))> answer;
+            uint64_t cpu_ns = 0;
+        };
+        const uint64_t now_ns = clock_ns();
+        if (now_ns < process.spared_until_ns || !budget_.may_look(now_ns, of_all) ||
+            !process.budget.may_look(now_ns, of_process))
             return std::nullopt;
         // Of both threads: should it be late, that one still writes.
-        const auto answer = std::make_shared<std::optional<Answer>>();
-        const bool in_time = run_in_time([answer, layout = process.layout, pid, read_out] {
+        const auto reading = std::make_shared<Reading>();
+        const bool in_time = run_in_time([reading, layout = process.layout, pid, read_out] {
+            const uint64_t begin_ns = read_clock(CLOCK_THREAD_CPUTIME_ID);
             const pid_t tid = living_thread(pid);
             const ReadMemory memory = [tid](uint64_t from, void* bytes, size_t size) {
                 return copy_process_memory(tid, from, bytes, size) ? MemoryRead::whole
                                                                    : MemoryRead::unreadable;
             };
-            *answer = read_out(memory, *layout);
+            reading->answer = read_out(memory, *layout);
+            reading->cpu_ns = read_clock(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
         });
-        if (in_time)
-            return std::move(*answer);
+        if (in_time) {
+            budget_.spend(reading->cpu_ns);
+            process.budget.spend(reading->cpu_ns);
+            return std::move(reading->answer);
+        }
         process.spared_ns = std::clamp(2 * process.spared_ns, second_ns, longest_pause_ns);
         process.spared_until_ns = clock_ns() + process.spared_ns;
         return std::nullopt;
@@ -154,6 +169,7 @@ class ProcessNames {
     std::unordered_map<pid_t, Process> processes_;
     std::deque<pid_t> ended_; // in this order; some of the numbers may be in use again
     size_t bytes_ = 0;        // of all processes
+    LookBudget budget_;       // likewise
 };
 
 } // namespace auger

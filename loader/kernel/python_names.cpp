@@ -13,8 +13,8 @@ FunctionName PythonFunctions::name(const PythonCode& code, const FrameKey& words
     name.frame.file = code.file;
     name.frame.line = offset == WIRE_PYTHON_NO_OFFSET
                           ? code.first_line
-                          : python_line(code.lines, code.first_line, offset);
-    name.address = hash_of_function(code.function, code.first_line, name.frame.line);
+                          : python_line(code.form, code.lines, code.first_line, offset);
+    name.address = hash_of_function(name.file, code.function, code.first_line, name.frame.line);
     return name;
 }
 

@@ -7,7 +7,7 @@
 namespace auger {
 
 Result<uint32_t> PythonProcesses::enter(const PythonFile& file, const FileOwner& owner) {
-    const auto layout = python_layout(file.hex_version, file.debug_offsets);
+    const auto layout = python_layout(file);
     if (!layout)
         return layout.error();
     const auto number = layouts_.number(*layout, owner);

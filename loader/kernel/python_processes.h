@@ -23,11 +23,11 @@ class PythonProcesses {
     // The number under which walks find the layout of a file's CPython. Fails when it is of a
     // version that is not known, or when there are too many.
     Result<uint32_t> enter(const PythonFile& file, const FileOwner& owner);
-    // The process runs it since it has executed its program.
-    void set(pid_t pid, uint64_t executed_ns, uint32_t number) {
-        names_.set_layout(pid, executed_ns, layouts_[number]);
+    // The process runs it since it has executed its program, and its _PyRuntime lies there.
+    void set(pid_t pid, uint64_t executed_ns, uint32_t number, uint64_t runtime) {
+        names_.set_layout(pid, executed_ns, PythonProcess{layouts_[number], runtime});
     }
-    // ... and its _PyRuntime lies there. `asyncio`: what the file says that it has _asyncio of.
+    // `asyncio`: what the file says that it has _asyncio of.
     void set_tasks(pid_t pid, uint64_t executed_ns, uint32_t number, uint64_t runtime,
                    const std::optional<AsyncioFile>& asyncio);
     // It runs none any more.

@@ -19,7 +19,7 @@ FunctionName RubyFunctions::name(const RubyFunction& function, const RubyFrameWo
     name.frame.function = function.name;
     name.frame.file = function.file;
     name.frame.line = function.line(static_cast<uint32_t>(words.second >> 32));
-    name.address = hash_of_function(function.name, function.first_line, name.frame.line);
+    name.address = hash_of_function(name.file, function.name, function.first_line, name.frame.line);
     return name;
 }
 

@@ -21,10 +21,7 @@ Error no_ruby_contexts(std::string cause) {
 }
 
 RubyProcess process_of(const RubyLayout& layout, const RubyFile& file, uint64_t bias) {
-    RubyProcess process{layout, file.symbols + bias, file.loop};
-    process.loop.body += bias;
-    process.loop.cold += bias;
-    return process;
+    return {layout, file.symbols + bias, file.loop.moved(bias)};
 }
 
 } // namespace

@@ -6,6 +6,7 @@
 // (since 3.12): a later one had been seen by then. Others' first samples have none.
 #pragma once
 
+#include "loader/kernel/look_budget.h"
 #include "loader/kernel/process_names.h"
 #include "loader/runtimes/function_problem.h"
 #include "loader/runtimes/python/await_chain.h"
@@ -21,27 +22,6 @@
 #include <variant>
 
 namespace auger {
-
-// How much time may go into looks: one part in so many of it, of which some may be saved up.
-struct LookPace {
-    uint64_t share;
-    int64_t most_ns;
-};
-
-class LookBudget {
-  public:
-    bool may_look(uint64_t now_ns, const LookPace& pace) {
-        const uint64_t passed = now_ns > since_ns_ ? now_ns - since_ns_ : 0;
-        since_ns_ = now_ns;
-        left_ns_ = std::min(left_ns_ + static_cast<int64_t>(passed / pace.share), pace.most_ns);
-        return left_ns_ > 0;
-    }
-    void spend(uint64_t ns) { left_ns_ -= static_cast<int64_t>(ns); }
-
-  private:
-    uint64_t since_ns_ = 0;
-    int64_t left_ns_ = 0;
-};
 
 class TaskNames {
   public:

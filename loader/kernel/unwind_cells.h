@@ -31,7 +31,8 @@ class UnwindCells {
     // Fails when `most` would be exceeded (kind `limit` of the message) or memory is short.
     Result<CellRange> allocate(uint32_t count);
     uint64_t read(uint32_t cell) const;
-    // The first of the WIRE_UNWIND_SHARD_CELLS cells of a shard; null: there is none of this number.
+    // The first of the WIRE_UNWIND_SHARD_CELLS cells of a shard; null: there is none of this
+    // number.
     const uint64_t* shard(uint32_t number) const {
         return number < shards_.size() ? shards_[number].cells.at(0) : nullptr;
     }

@@ -42,7 +42,7 @@ V8Names::Name name_script_function(const V8Function& function, const V8Lines& li
     name.file = name.frame.file.empty() ? no_file : name.frame.file;
     // Several functions of a file have the same name.
     const std::array<uint32_t, 2> places = {function.begin.value_or(0), line};
-    name.address = add_to_hash(add_to_hash(empty_hash, name.frame.function),
+    name.address = add_to_hash(add_to_hash(add_to_hash(empty_hash, name.file), name.frame.function),
                                {reinterpret_cast<const char*>(places.data()), sizeof places});
     return name;
 }

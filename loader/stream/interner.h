@@ -2,7 +2,7 @@
 // Interner: gives threads, locations and stacks their dense ids, and tells the sink of each new one
 // before it is used. Threads come and go for as long as auger runs, so an id of a thread or stack
 // of which the sink can hold nothing any more is given to another one, which is defined under it.
-// Locations are bounded by the code that there is.
+// Locations are bounded by the code that there is, and by who asks for them.
 #pragma once
 
 #include "loader/stream/events.h"
@@ -46,6 +46,7 @@ class Interner {
     // A thread under the name that it had last; nothing when it is new.
     std::optional<ThreadId> last_thread(uint32_t pid, uint32_t tid);
     LocationId location(const Location& location);
+    bool knows(const Location& location) const { return locations_.contains(location); }
     StackId stack(std::span<const LocationId> leaf_first);
 
     size_t locations() const { return locations_.size(); }

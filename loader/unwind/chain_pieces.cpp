@@ -28,16 +28,11 @@ Parts split(std::span<const uint64_t> pieces) {
     return parts;
 }
 
-} // namespace
-
-std::vector<uint64_t> place_pieces(const NativeFrames& natives, std::span<const uint64_t> pieces,
-                                   const std::function<bool(uint64_t code)>& is_loop) {
+// Where in the words the loop's runs are, leaf first.
+std::vector<size_t> find_loops(const NativeFrames& natives,
+                               const std::function<bool(uint64_t code)>& is_loop) {
     const std::span<const uint64_t> words = natives.words;
-    auto [parts, rest] = split(pieces);
-    // Of a stack that is cut it may be a run's of which the boundary is not known.
-    if (!natives.whole && !rest.empty())
-        parts.push_back(std::exchange(rest, {}));
-    std::vector<size_t> loops; // leaf first
+    std::vector<size_t> loops;
     for (size_t i = 0; i < words.size(); i++) {
         // Of another runtime in the process.
         if (words[i] & WIRE_FRAME_RUNTIME) {
@@ -49,6 +44,23 @@ std::vector<uint64_t> place_pieces(const NativeFrames& natives, std::span<const 
         if (is_loop(is_next ? address : address - 1))
             loops.push_back(i);
     }
+    return loops;
+}
+
+} // namespace
+
+size_t count_loops(const NativeFrames& natives, const std::function<bool(uint64_t code)>& is_loop) {
+    return find_loops(natives, is_loop).size();
+}
+
+std::vector<uint64_t> place_pieces(const NativeFrames& natives, std::span<const uint64_t> pieces,
+                                   const std::function<bool(uint64_t code)>& is_loop) {
+    const std::span<const uint64_t> words = natives.words;
+    auto [parts, rest] = split(pieces);
+    // Of a stack that is cut it may be a run's of which the boundary is not known.
+    if (!natives.whole && !rest.empty())
+        parts.push_back(std::exchange(rest, {}));
+    const std::vector<size_t> loops = find_loops(natives, is_loop);
     std::vector<uint64_t> placed;
     const auto place = [&](std::span<const uint64_t> part) {
         placed.insert(placed.end(), part.begin(), part.end());

@@ -23,6 +23,9 @@ struct NativeFrames {
     bool whole = true;
 };
 
+// How many of them are runs of the loop.
+size_t count_loops(const NativeFrames& natives, const std::function<bool(uint64_t code)>& is_loop);
+
 // The native words with `pieces` among them, pairs of words of which one without an address ends
 // each piece, and is left out. `is_loop`: whether code is the loop's. What is left over stands at
 // the leaf of a whole stack (it is about to run), else behind the outermost frame; there stands

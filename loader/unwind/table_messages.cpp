@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t problem_limit = 1 << 10;
 constexpr size_t build_id_limit = 128; // digits
-constexpr size_t python_limit = PythonFile::debug_offsets_limit + 64;
+constexpr size_t python_limit = PythonFile::debug_offsets_limit + 128;
 constexpr size_t asyncio_limit = 64;
 constexpr size_t hotspot_limit = 64;
 constexpr size_t v8_limit =

@@ -53,8 +53,9 @@ uint32_t cookie_of(Memory memory, const PhpLayout& layout) {
         return wire_php_mark(hash, length, at(end - 16, uint64_t{}), at(end - 8, uint64_t{}));
     };
     const bool is_user = wire_php_is_user(at(WIRE_PHP_FUNCTION_TYPE, uint8_t{})) != 0;
+    const uint64_t scope = at(WIRE_PHP_FUNCTION_SCOPE, uint64_t{});
     return wire_php_cookie(is_user ? at(layout.function_line, uint32_t{}) : 0,
-                           at(WIRE_PHP_FUNCTION_SCOPE, uint64_t{}),
+                           scope ? mark(at(scope + WIRE_PHP_CLASS_NAME, uint64_t{})) : 0,
                            mark(at(WIRE_PHP_FUNCTION_NAME, uint64_t{})),
                            is_user ? mark(at(layout.function_file, uint64_t{})) : 0);
 }
@@ -74,13 +75,13 @@ void fuzz_php(const uint8_t* data, size_t size) {
         if (decode_php_file(encode_php_file(*file)) != *file)
             std::abort();
         if (const auto layout = php_layout(*file))
-            if (!layout->loop_size || layout->function_line + 4 > WIRE_PHP_FUNCTION_BYTES)
+            if (!layout->loop.body_size || layout->function_line + 4 > WIRE_PHP_FUNCTION_BYTES)
                 std::abort();
     }
     for (const uint32_t version : {0x070400u, 0x080000u, 0x080200u, 0x080300u, 0x080400u}) {
         PhpFile file;
         file.version = version;
-        file.loop.size = 1;
+        file.loop.body_size = 1;
         const auto layout = php_layout(file);
         if (!layout)
             std::abort();

@@ -114,9 +114,11 @@ void check_layout(const PythonLayout& layout) {
     const wire_python_layout& frames = layout.frames;
     if (std::max({frames.thread_next, frames.thread_id, frames.thread_frame}) + 8 >
             WIRE_PYTHON_THREAD_BYTES ||
-        std::max({frames.frame_code, frames.frame_previous, frames.frame_instruction}) + 8 >
-            WIRE_PYTHON_FRAME_BYTES ||
-        frames.frame_owner >= WIRE_PYTHON_FRAME_BYTES ||
+        std::max({frames.frame_code, frames.frame_previous, frames.frame_instruction,
+                  frames.frame_generator}) +
+                8 >
+            frames.frame_bytes ||
+        frames.frame_owner >= frames.frame_bytes || frames.frame_bytes > 255 ||
         frames.code_line + 4 > WIRE_PYTHON_CODE_BYTES ||
         std::max({frames.code_file, frames.code_name, frames.code_lines}) + 8 >
             WIRE_PYTHON_CODE_BYTES ||
@@ -142,12 +144,14 @@ void fuzz_python(const uint8_t* data, size_t size) {
     std::memcpy(&version, data, sizeof version);
     const auto content = input.subspan(sizeof version);
     for (const uint32_t offset : {0u, 2u, 100u, version, UINT32_MAX})
-        if (python_line(content, version, offset) > INT32_MAX)
-            std::abort();
+        for (const auto form : {python_lines_steps, python_lines_ranges, python_lines_locations})
+            if (python_line(form, content, version, offset) > INT32_MAX)
+                std::abort();
+    python_version_in({reinterpret_cast<const char*>(content.data()), content.size()});
 
     // A file says what it likes of its version; the memory is read by each layout that comes of it.
-    for (const uint32_t claimed :
-         {version, 0x030b00f0u, 0x030c00f0u, 0x030d00f0u, 0x030e00f0u, 0x030f00f0u}) {
+    for (const uint32_t claimed : {version, 0x030800f0u, 0x030a00f0u, 0x030b00f0u, 0x030c00f0u,
+                                   0x030d00f0u, 0x030e00f0u, 0x030f00f0u}) {
         const auto layout = python_layout(claimed, content);
         if (!layout.ok())
             continue;
@@ -163,7 +167,13 @@ void fuzz_python(const uint8_t* data, size_t size) {
         read(layout->frames.code_line, &line, sizeof line);
         read(layout->frames.code_file, &file, sizeof file);
         read(layout->frames.code_name, &name, sizeof name);
-        const auto code = read_python_code(read, *layout, 0, wire_python_cookie(line, file, name));
+        uint64_t lines = 0;
+        uint32_t code_version = 0;
+        read(layout->frames.code_lines, &lines, sizeof lines);
+        if (layout->frames.code_version)
+            read(layout->frames.code_version, &code_version, sizeof code_version);
+        const auto code = read_python_code(
+            read, *layout, 0, wire_python_cookie(line, file, name, lines, code_version));
         if (const auto* const whole = std::get_if<PythonCode>(&code))
             check(*whole);
     }

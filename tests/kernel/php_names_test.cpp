@@ -39,7 +39,7 @@ class PhpNamesTest : public testing::Test {
     void SetUp() override {
         PhpFile file;
         file.version = 0x080224;
-        file.loop.size = 1;
+        file.loop.body_size = 1;
         const auto layout = php_layout(file);
         ASSERT_TRUE(layout.ok());
         layout_ = std::make_shared<const PhpLayout>(*layout);

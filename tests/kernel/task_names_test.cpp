@@ -42,7 +42,8 @@ class TaskNames : public KernelTest {
         code_.put(layout->frames.code_file, text_.address());
         code_.put(layout->frames.code_name, text_.address());
         code_.put(layout->frames.code_lines, lines_.address());
-        names_.python().set_layout(getpid(), 0, std::make_shared<const PythonLayout>(*layout));
+        names_.python().set_layout(getpid(), 0,
+                                   PythonProcess{std::make_shared<const PythonLayout>(*layout), 0});
     }
     // Of the stack in which this task runs, what its frames are called, leaf first.
     std::vector<std::string> stack_with(uint64_t task, uint32_t cookie) {
@@ -61,7 +62,9 @@ class TaskNames : public KernelTest {
                 model_.symbols().name(model_.symbols().frames(location).front().function));
         return frames;
     }
-    uint32_t cookie() const { return wire_python_cookie(7, text_.address(), text_.address()); }
+    uint32_t cookie() const {
+        return wire_python_cookie(7, text_.address(), text_.address(), 0, 0);
+    }
 
     Object text_, lines_, code_;
     Model model_;

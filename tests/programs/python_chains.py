@@ -28,7 +28,7 @@ import time
 
 gc.disable()  # what it calls would stand within some stretch
 sys.dont_write_bytecode = True
-sys.setrecursionlimit(5000)
+sys.setrecursionlimit(5000)  # up to 3.10 each call takes half a kilobyte of C's stack
 import python_chains_other as other  # noqa: E402
 
 BURN_NS = 40_000_000  # of CPU time
@@ -43,14 +43,14 @@ def chain_of(frame):
     chain = []
     while frame:
         code = frame.f_code
-        chain.append([code.co_qualname, code.co_filename, frame.f_lineno])
+        chain.append([other.name_of(code), code.co_filename, frame.f_lineno])
         frame = frame.f_back
     chain.reverse()
     return chain
 
 
 def tell(phase, begin, end, chain, inner=()):
-    lines = [line for _, _, line in sys._getframe(1).f_code.co_lines() if line]
+    lines = other.lines_of(sys._getframe(1).f_code)
     told = {"phase": phase, "pid": os.getpid(), "tid": threading.get_native_id(),
             "begin": begin, "end": end, "chain": chain,
             "lines": [min(lines), max(lines)], "inner": list(inner)}
@@ -142,7 +142,8 @@ def recursion():
 
 
 def deep_recursion():
-    recurse("deep recursion", 900)
+    # Deeper than is looked for where a run of frames begins.
+    recurse("deep recursion", 900 if sys.version_info < (3, 11) else 3000)
 
 
 def sorted_key():
@@ -280,6 +281,19 @@ def methods():
     del same
 
 
+class Made:
+    """Made often, so that its class calls __init__ in a way of its own (since 3.13)."""
+
+    def __init__(self, phase):
+        if phase:
+            burn(phase)
+
+
+def constructors():
+    for phase in [None] * 500 + ["constructor"]:
+        Made(phase)
+
+
 def closures():
     captured = "closure"
 
@@ -389,7 +403,7 @@ def main():
     print("ready", os.getpid(), flush=True)
     sys.stdin.readline()
     for work in (nested, recursion, deep_recursion, sorted_key, mapped, reduced, sorted_map_reduce,
-                 called_by_qsort, generators, coroutines, handled, managed, methods, closures,
+                 called_by_qsort, generators, coroutines, handled, managed, methods, constructors, closures,
                  executed, signalled, calling, waiting, threads, short_threads):
         work()
     stay = [in_child(forked)]

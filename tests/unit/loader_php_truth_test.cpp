@@ -78,8 +78,8 @@ class PhpTruth : public testing::Test {
             size_t named = 0; // as symbols tell of the loop
             for (const ElfFunction& function : (*file)->functions())
                 if (function.name == "execute_ex") {
-                    EXPECT_EQ(function.address, php->loop.address);
-                    EXPECT_EQ(function.size, php->loop.size);
+                    EXPECT_EQ(function.address, php->loop.body);
+                    EXPECT_EQ(function.size, php->loop.body_size);
                     named++;
                 }
             EXPECT_EQ(named, 1u);
@@ -106,7 +106,8 @@ class PhpTruth : public testing::Test {
         const bool is_user = wire_php_is_user(number<uint8_t>(function)) != 0;
         const uint64_t scope = word(function + WIRE_PHP_FUNCTION_SCOPE);
         const uint32_t cookie =
-            wire_php_cookie(is_user ? number<uint32_t>(function + layout_.function_line) : 0, scope,
+            wire_php_cookie(is_user ? number<uint32_t>(function + layout_.function_line) : 0,
+                            scope ? mark(word(scope + WIRE_PHP_CLASS_NAME)) : 0,
                             mark(word(function + WIRE_PHP_FUNCTION_NAME)),
                             is_user ? mark(word(function + layout_.function_file)) : 0);
         const auto answer =
@@ -174,10 +175,10 @@ TEST_F(PhpTruth, FramesInTheirOrder) {
 
 // GCC puts elsewhere what is rarely executed. It is far smaller, and no other function.
 TEST_F(PhpTruth, TheLoopsOtherPart) {
-    EXPECT_GT(file_.cold.size, 0u);
-    EXPECT_LT(file_.cold.size, file_.loop.size / 2);
-    EXPECT_TRUE(file_.cold.address + file_.cold.size <= file_.loop.address ||
-                file_.cold.address >= file_.loop.address + file_.loop.size);
+    const LoopCode& loop = file_.loop;
+    EXPECT_GT(loop.cold_size, 0u);
+    EXPECT_LT(loop.cold_size, loop.body_size / 2);
+    EXPECT_TRUE(loop.cold + loop.cold_size <= loop.body || loop.cold >= loop.body + loop.body_size);
     // Where executor_globals leads to the stack of the thread that runs PHP.
     const uint64_t bailout = word(globals_ + WIRE_PHP_GLOBALS_BAILOUT);
     const auto maps = read_maps(program_.pid());

@@ -86,7 +86,7 @@ class PythonAwaitsTruth : public test::PythonProcess {
         const auto* const code = std::get_if<PythonCode>(&answer);
         if (!code)
             return {"(unreadable)", 0};
-        return {code->function, python_line(code->lines, code->first_line,
+        return {code->function, python_line(code->form, code->lines, code->first_line,
                                             static_cast<uint32_t>(frame.second >> 32))};
     }
     std::vector<TrueLink> seen(const AwaitChain& chain) const {

@@ -72,6 +72,59 @@ TEST(PythonLayout, IsToldByTablesAndFrom313OnByTheFile) {
     EXPECT_EQ(told->objects.text_wide, 56u);
 }
 
+TEST(PythonLayout, Until310IsOfFramesThatAreObjects) {
+    for (const uint32_t version : {0x030802f0u, 0x030902f0u}) {
+        const auto layout = python_layout(version, {});
+        ASSERT_TRUE(layout.ok());
+        EXPECT_EQ(layout->frames.boundary, WIRE_PYTHON_EACH);
+        EXPECT_EQ(layout->frames.frame_instruction, 104u);
+        EXPECT_EQ(layout->frames.instruction_unit, 1u);
+        EXPECT_EQ(layout->frames.frame_generator, 96u);
+        EXPECT_EQ(layout->frames.version, version >> 16);
+        EXPECT_EQ(layout->objects.lines, python_lines_steps);
+        EXPECT_EQ(layout->awaits.known, 0u);
+    }
+    PythonFile file;
+    file.hex_version = 0x030a0cf0;
+    file.runtime = 0x93a3c0;
+    const auto message = [&] {
+        const auto layout = python_layout(file);
+        return layout.ok() ? "known" : layout.error().message();
+    };
+    EXPECT_NE(message().find("of CPython 3.10.12: where its loop begins and ends"),
+              std::string::npos);
+    file.loop = {0x511a90, 35540, 0x427000, 900};
+    EXPECT_EQ(message(), "known");
+    const PythonLayout layout = *python_layout(file);
+    EXPECT_EQ(layout.frames.frame_instruction, 96u);
+    EXPECT_EQ(layout.frames.instruction_unit, 2u);
+    EXPECT_EQ(layout.frames.frame_generator, 88u);
+    EXPECT_EQ(layout.objects.lines, python_lines_ranges);
+    EXPECT_EQ(loop_at(layout.frames.loop, 0x7f000093a3c0), file.loop.moved(0x7f0000000000));
+    for (const uint64_t size : {uint64_t{(16 << 20) + 1}, UINT64_MAX}) {
+        file.loop.cold_size = size;
+        EXPECT_NE(message().find("(_PyEval_EvalFrameDefault) is not known"), std::string::npos);
+    }
+}
+
+TEST(PythonVersion, StandsAmongConstants) {
+    const auto in = [](std::string_view text) {
+        return python_version_in(std::string("other\0", 6) + std::string(text));
+    };
+    using namespace std::string_view_literals;
+    EXPECT_EQ(in("3.9.2\0"sv), 0x030902f0u);
+    EXPECT_EQ(in("3.10.12\0"sv), 0x030a0cf0u);
+    EXPECT_EQ(in("3.8.20+\0%s"sv), 0x030814f0u);
+    EXPECT_EQ(in("3.9.2\0a\0003.9.2\0"sv), 0x030902f0u);
+    // What other libraries say of themselves.
+    EXPECT_EQ(in("3.40.1\0001.2.11\0003.9.2\0003.2.0\0"sv), 0x030902f0u);
+    EXPECT_EQ(in("3.8.7\0003.9.2\0"sv), 0u);
+    for (const std::string_view none :
+         {"3.9.2"sv, "3.9.2rc1\0"sv, "3.9\0"sv, "3.9.\0"sv, "3.11.2\0"sv, "3.999.2\0"sv,
+          "3.9.2.1\0"sv, "x3.9.2\0"sv, "3.-9.2\0"sv, "3."sv, ""sv})
+        EXPECT_EQ(in(none), 0u) << none;
+}
+
 // What coroutines that wait are followed by. Where that cannot be, frames have names all the same.
 TEST(PythonLayout, KnowsAwaitsUpTo314) {
     for (const uint32_t version : {0x030b02f0u, 0x030c01f0u}) {
@@ -115,10 +168,10 @@ TEST(PythonLayout, SaysWhatItDoesNotKnow) {
         const auto layout = python_layout(version, bytes);
         return layout.ok() ? "known" : layout.error().message();
     };
-    EXPECT_EQ(message(0x030a0df0, {}),
-              "show Python's functions of CPython 3.10.13: auger knows the frames of 3.11 to 3.15 "
+    EXPECT_EQ(message(0x030705f0, {}),
+              "show Python's functions of CPython 3.7.5: auger knows the frames of 3.8 to 3.15 "
               "(the interpreter's own functions are shown instead)");
-    EXPECT_NE(message(0, {}).find("before 3.11"), std::string::npos);
+    EXPECT_NE(message(0, {}).find("does not say its version"), std::string::npos);
     EXPECT_NE(message(0x031000f0, {}).find("3.16.0:"), std::string::npos);
     EXPECT_NE(message(0x020700f0, {}).find("2.7.0:"), std::string::npos);
     EXPECT_NE(message(0x030f00b2, {}).find("3.15.0b2: its frames may not"), std::string::npos);
@@ -177,27 +230,62 @@ TEST(PythonLines, AllKindsOfEntries) {
         bytes_of({0x81, 0x00, 0xd8, 0, 0, 0xe8, 0x0b, 0xf8, 0xf0, 0x50, 0x01, 0, 0, 0});
     const uint32_t lines[] = {10, 10, 11, 6, 0, 46, 0};
     for (uint32_t unit = 0; unit < std::size(lines); unit++) {
-        EXPECT_EQ(python_line(table, 10, unit * 2), lines[unit]) << unit;
-        EXPECT_EQ(python_line(table, 10, unit * 2 + 1), lines[unit]) << unit;
+        EXPECT_EQ(python_line(python_lines_locations, table, 10, unit * 2), lines[unit]) << unit;
+        EXPECT_EQ(python_line(python_lines_locations, table, 10, unit * 2 + 1), lines[unit])
+            << unit;
     }
-    EXPECT_EQ(python_line(table, 10, static_cast<uint32_t>(-2)), 10u);
-    EXPECT_EQ(python_line({}, 10, 0), 0u);
+    EXPECT_EQ(python_line(python_lines_locations, table, 10, static_cast<uint32_t>(-2)), 10u);
+    EXPECT_EQ(python_line(python_lines_locations, {}, 10, 0), 0u);
+}
+
+// What Python 3.9 and 3.10 made of one function (its co_lnotab, its co_linetable), and the lines
+// that their dis has of its instructions.
+TEST(PythonLines, UpTo39AreSteps) {
+    // Two steps of one instruction; 255 bytes and more; 130 lines up, and further down than that.
+    const auto table = bytes_of({0, 1, 4, 1, 6, 0xfe, 255, 0, 3, 0x80, 0, 0xfe, 2, 127, 0, 127});
+    const std::map<uint32_t, uint32_t> lines = {{0, 201},   {3, 201},   {4, 202},  {9, 202},
+                                                {10, 200},  {267, 200}, {268, 70}, {269, 70},
+                                                {270, 324}, {9999, 324}};
+    for (const auto& [offset, line] : lines)
+        EXPECT_EQ(python_line(python_lines_steps, table, 200, offset), line) << offset;
+    EXPECT_EQ(python_line(python_lines_steps, {}, 10, 4), 10u);
+    EXPECT_EQ(python_line(python_lines_steps, table, 10, UINT32_MAX), 10u);
+    // A byte that is left over, and lines that cannot be.
+    EXPECT_EQ(python_line(python_lines_steps, bytes_of({0, 1, 2}), 10, 4), 11u);
+    EXPECT_EQ(python_line(python_lines_steps, bytes_of({0, 0x80}), 10, 4), 0u);
+    EXPECT_EQ(python_line(python_lines_steps, bytes_of({0, 127}), INT32_MAX, 4), 0u);
+}
+
+TEST(PythonLines, Of310AreRanges) {
+    // 4 bytes one line down; 6 without a line; 254 and 2 on the next one; 130 lines up.
+    const auto table = bytes_of({4, 1, 6, 0x80, 254, 1, 2, 0, 0, 0x81, 2, 0xfd});
+    const std::map<uint32_t, uint32_t> lines = {{0, 201},  {3, 201},   {4, 0},     {9, 0},
+                                                {10, 202}, {263, 202}, {264, 202}, {265, 202},
+                                                {266, 72}, {267, 72},  {268, 0},   {9999, 0}};
+    for (const auto& [offset, line] : lines)
+        EXPECT_EQ(python_line(python_lines_ranges, table, 200, offset), line) << offset;
+    EXPECT_EQ(python_line(python_lines_ranges, {}, 10, 4), 0u);
+    EXPECT_EQ(python_line(python_lines_ranges, table, 10, UINT32_MAX), 10u);
+    EXPECT_EQ(python_line(python_lines_ranges, bytes_of({8, 1, 2}), 10, 4), 11u);
+    EXPECT_EQ(python_line(python_lines_ranges, bytes_of({8, 0x82}), 10, 4), 0u);
 }
 
 TEST(PythonLines, HostileTables) {
     // Numbers that have no end, are too large, or lead out of all lines.
     std::vector<std::byte> endless(1000, std::byte{0x7f});
     endless[0] = std::byte{0xe8};
-    EXPECT_EQ(python_line(endless, 10, 0), 0u);
-    EXPECT_EQ(python_line(bytes_of({0xe8}), 10, 0), 10u);
-    EXPECT_EQ(python_line(bytes_of({0xe8, 0x3f}), 10, 0), 0u); // 31 lines up
-    EXPECT_EQ(python_line(bytes_of({0xe8, 0x02}), INT32_MAX, 0), 0u);
-    EXPECT_EQ(python_line(bytes_of({0x00, 0x00}), 10, 0), 10u);
+    EXPECT_EQ(python_line(python_lines_locations, endless, 10, 0), 0u);
+    EXPECT_EQ(python_line(python_lines_locations, bytes_of({0xe8}), 10, 0), 10u);
+    EXPECT_EQ(python_line(python_lines_locations, bytes_of({0xe8, 0x3f}), 10, 0),
+              0u); // 31 lines up
+    EXPECT_EQ(python_line(python_lines_locations, bytes_of({0xe8, 0x02}), INT32_MAX, 0), 0u);
+    EXPECT_EQ(python_line(python_lines_locations, bytes_of({0x00, 0x00}), 10, 0), 10u);
 }
 
 class PythonCodeOf : public testing::Test {
   protected:
     static constexpr uint64_t code = 0x10000, name = 0x20000, file = 0x30000, lines = 0x40000;
+    static constexpr uint32_t code_version = 0x1234567;
     const PythonLayout layout = *python_layout(0x030c01f0, {});
     FakeMemory memory;
 
@@ -207,6 +295,7 @@ class PythonCodeOf : public testing::Test {
         memory.put(code, layout.frames.code_name, name);
         memory.put(code, layout.frames.code_file, file);
         memory.put(code, layout.frames.code_lines, lines);
+        memory.put(code, layout.frames.code_version, code_version);
         text<char>(name, "C.f", 1, true);
         text<char>(file, "/a.py", 1, true);
         memory.put(lines, layout.objects.bytes_length, uint64_t{2});
@@ -233,7 +322,8 @@ class PythonCodeOf : public testing::Test {
     std::variant<PythonCode, PythonCodeProblem> read() {
         return read_python_code([this](uint64_t address, void* bytes,
                                        size_t size) { return memory.read(address, bytes, size); },
-                                layout, code, wire_python_cookie(7, file, name));
+                                layout, code,
+                                wire_python_cookie(7, file, name, lines, code_version));
     }
     std::string function() {
         const auto answer = read();
@@ -242,6 +332,29 @@ class PythonCodeOf : public testing::Test {
     }
     PythonCodeProblem problem() { return std::get<PythonCodeProblem>(read()); }
 };
+
+// Compiled anew from another text of the same names, where the one before it lay.
+TEST_F(PythonCodeOf, AnotherCompilationIsAnother) {
+    ASSERT_EQ(function(), "C.f");
+    memory.put(code, layout.frames.code_version, code_version + 1);
+    EXPECT_EQ(problem(), PythonCodeProblem::gone);
+    memory.put(code, layout.frames.code_version, code_version);
+    memory.put(code, layout.frames.code_lines, lines + 64);
+    EXPECT_EQ(problem(), PythonCodeProblem::gone);
+}
+
+// The walk could not read it, and left that to who may wait.
+TEST_F(PythonCodeOf, IsKnownByWhatItIsNow) {
+    const ReadMemory read = [this](uint64_t address, void* bytes, size_t size) {
+        return memory.read(address, bytes, size);
+    };
+    EXPECT_EQ(python_code_cookie(read, layout, code),
+              wire_python_cookie(7, file, name, lines, code_version));
+    EXPECT_EQ(python_code_cookie(read, layout, code + (1 << 20)), std::nullopt);
+    const auto unread = read_python_code(read, layout, code, WIRE_PYTHON_UNREAD);
+    ASSERT_TRUE(std::holds_alternative<PythonCodeProblem>(unread));
+    EXPECT_EQ(std::get<PythonCodeProblem>(unread), PythonCodeProblem::unreadable);
+}
 
 TEST_F(PythonCodeOf, ItsTextsAndLines) {
     const PythonCode answer = std::get<PythonCode>(read());

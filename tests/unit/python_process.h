@@ -116,7 +116,7 @@ class PythonProcess : public testing::Test {
             const auto linked = (*file)->address_of_offset(mapping.offset);
             ASSERT_TRUE(linked);
             runtime_ = python->runtime + mapping.start - *linked;
-            const auto layout = python_layout(python->hex_version, python->debug_offsets);
+            const auto layout = python_layout(*python);
             ASSERT_TRUE(layout.ok()) << layout.error().message();
             layout_ = *layout;
         }

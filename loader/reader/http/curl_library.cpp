@@ -98,6 +98,8 @@ bool CurlLibrary::set_up(const HttpPost& post, curl_slist* headers) const {
     option(CURLOPT_NOSIGNAL, 1L);
     option(CURLOPT_CONNECTTIMEOUT, connect_seconds);
     option(CURLOPT_TIMEOUT, static_cast<long>(post.seconds));
+    option(CURLOPT_LOW_SPEED_LIMIT, 1L);
+    option(CURLOPT_LOW_SPEED_TIME, static_cast<long>(HttpPost::idle_seconds));
     // Wherever an answer says to go on: a token is for the server that the user named.
     option(CURLOPT_FOLLOWLOCATION, 0L);
     option(CURLOPT_SSL_VERIFYPEER, 1L);

@@ -59,9 +59,7 @@ std::optional<PhpFile> read_php(const ElfFile& file) {
         return php;
     php.globals = *globals_at;
     const FunctionBounds functions(file);
-    const LoopCode code = find_loop_code(file, functions, *loop_at, loop);
-    php.loop = {code.body, code.body_size};
-    php.cold = {code.cold, code.cold_size};
+    php.loop = find_loop_code(file, functions, *loop_at, loop);
     return php;
 }
 

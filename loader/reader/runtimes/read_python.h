@@ -9,7 +9,8 @@
 
 namespace auger {
 
-// Nothing when the file does not hold CPython: one look at the names of its sections.
+// Nothing when the file does not hold CPython: one look at the names of its sections, and at those
+// that it exports.
 std::optional<PythonFile> read_python(const ElfFile& file);
 // Nothing when it does not hold _asyncio, or that of a CPython before 3.14.
 std::optional<AsyncioFile> read_asyncio(const ElfFile& file);

@@ -122,10 +122,9 @@ class FunctionReader {
 
 // Whether a walk has made the cookie of this function: by its texts, or by their addresses.
 bool is_of(uint32_t cookie, const Function& function, const Marks& marks) {
-    const auto made = [&](uint64_t name, uint64_t file) {
-        return wire_php_cookie(function.first_line, function.scope, name, file);
-    };
-    return cookie == made(marks.name, marks.file) || cookie == made(function.name, function.file);
+    return cookie == wire_php_cookie(function.first_line, marks.scope, marks.name, marks.file) ||
+           cookie ==
+               wire_php_cookie(function.first_line, function.scope, function.name, function.file);
 }
 
 // Since 8.4 the name of a closure says itself where it stands.

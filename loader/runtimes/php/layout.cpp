@@ -50,13 +50,11 @@ Result<PhpLayout> php_layout(const PhpFile& file) {
     const auto version = std::ranges::find(versions, file.version >> 8, &Version::minor);
     if (version == versions.end())
         return unknown_php(file, "auger knows the frames of 7.4 to 8.4");
-    if (file.loop.size == 0 || file.loop.size > code_limit || file.cold.size > code_limit)
+    if (file.loop.body_size == 0 || file.loop.body_size > code_limit ||
+        file.loop.cold_size > code_limit)
         return unknown_php(file, "where its loop begins and ends (execute_ex) is not known");
     PhpLayout layout{};
-    layout.loop = file.loop.address - file.globals;
-    layout.loop_size = file.loop.size;
-    layout.cold = file.cold.address - file.globals;
-    layout.cold_size = file.cold.size;
+    layout.loop = loop_from(file.loop, file.globals);
     layout.globals_frame = globals_frame;
     layout.function_instructions = version->instructions;
     layout.function_count = version->count;

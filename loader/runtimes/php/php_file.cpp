@@ -11,7 +11,7 @@ std::string encode_php_file(const PhpFile& file) {
     out.varint(file.version);
     out.varint(file.thread_safe);
     for (const uint64_t value :
-         {file.globals, file.loop.address, file.loop.size, file.cold.address, file.cold.size})
+         {file.globals, file.loop.body, file.loop.body_size, file.loop.cold, file.loop.cold_size})
         out.varint(value);
     return bytes;
 }
@@ -21,8 +21,8 @@ std::optional<PhpFile> decode_php_file(std::string_view bytes) {
     PhpFile file;
     file.version = in.varint32();
     file.thread_safe = in.boolean();
-    for (uint64_t* value :
-         {&file.globals, &file.loop.address, &file.loop.size, &file.cold.address, &file.cold.size})
+    for (uint64_t* value : {&file.globals, &file.loop.body, &file.loop.body_size, &file.loop.cold,
+                            &file.loop.cold_size})
         *value = in.varint();
     if (in.failed() || !in.at_end())
         return std::nullopt;

@@ -3,6 +3,8 @@
 // elsewhere.
 #pragma once
 
+#include "loader/runtimes/loop_code.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,15 +13,10 @@
 namespace auger {
 
 struct PhpFile {
-    struct Code {
-        uint64_t address = 0; // as linked
-        uint64_t size = 0;    // 0: there is none
-        friend bool operator==(const Code&, const Code&) = default;
-    };
     uint32_t version = 0;     // 0x080224: 8.2.36; 0: it does not say
     bool thread_safe = false; // ZTS: the rest is not there
     uint64_t globals = 0;     // where executor_globals lies, as linked
-    Code loop, cold;          // execute_ex(), and what the compiler has put elsewhere of it
+    LoopCode loop;            // execute_ex(), as linked
 
     friend bool operator==(const PhpFile&, const PhpFile&) = default;
 };

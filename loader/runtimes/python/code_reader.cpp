@@ -19,8 +19,9 @@ struct Fields {
     uint64_t file;
     uint64_t name;
     uint64_t lines;
+    uint32_t version;
 
-    uint32_t cookie() const { return wire_python_cookie(first_line, file, name); }
+    uint32_t cookie() const { return wire_python_cookie(first_line, file, name, lines, version); }
 };
 
 class CodeReader {
@@ -34,7 +35,8 @@ class CodeReader {
         const wire_python_layout& at = layout_.frames;
         return Fields{
             number_at<uint32_t>(bytes, at.code_line), number_at<uint64_t>(bytes, at.code_file),
-            number_at<uint64_t>(bytes, at.code_name), number_at<uint64_t>(bytes, at.code_lines)};
+            number_at<uint64_t>(bytes, at.code_name), number_at<uint64_t>(bytes, at.code_lines),
+            at.code_version ? number_at<uint32_t>(bytes, at.code_version) : 0};
     }
 
     std::optional<std::string> text(uint64_t address) {
@@ -74,6 +76,12 @@ class CodeReader {
 
 } // namespace
 
+std::optional<uint32_t> python_code_cookie(const ReadMemory& read, const PythonLayout& layout,
+                                           uint64_t address) {
+    const auto fields = CodeReader(read, layout).fields(address);
+    return fields ? std::optional(fields->cookie()) : std::nullopt;
+}
+
 std::variant<PythonCode, PythonCodeProblem> read_python_code(const ReadMemory& read,
                                                              const PythonLayout& layout,
                                                              uint64_t address, uint32_t cookie) {
@@ -85,7 +93,8 @@ std::variant<PythonCode, PythonCodeProblem> read_python_code(const ReadMemory& r
     if (!before)
         return unread();
     if (before->cookie() != cookie)
-        return PythonCodeProblem::gone;
+        return cookie == WIRE_PYTHON_UNREAD ? PythonCodeProblem::unreadable
+                                            : PythonCodeProblem::gone;
     auto function = reader.text(before->name);
     auto file = reader.text(before->file);
     auto lines = reader.lines(before->lines);
@@ -97,8 +106,8 @@ std::variant<PythonCode, PythonCodeProblem> read_python_code(const ReadMemory& r
         return PythonCodeProblem::gone;
     if (!function || !file || !lines)
         return unread();
-    return PythonCode{std::move(*function), std::move(*file), before->first_line,
-                      std::move(*lines)};
+    return PythonCode{std::move(*function), std::move(*file), before->first_line, std::move(*lines),
+                      static_cast<PythonLines>(layout.objects.lines)};
 }
 
 } // namespace auger

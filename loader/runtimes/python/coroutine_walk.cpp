@@ -114,7 +114,9 @@ class Walk {
             return false;
         const uint32_t cookie = wire_python_cookie(
             objects_.number<uint32_t>(code + frames_.code_line),
-            objects_.word(code + frames_.code_file), objects_.word(code + frames_.code_name));
+            objects_.word(code + frames_.code_file), objects_.word(code + frames_.code_name),
+            objects_.word(code + frames_.code_lines),
+            frames_.code_version ? objects_.number<uint32_t>(code + frames_.code_version) : 0);
         uint64_t offset =
             objects_.word(frame + frames_.frame_instruction) - code - frames_.code_instructions;
         if (offset > WIRE_PYTHON_MOST_OFFSET)

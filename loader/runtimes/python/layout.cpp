@@ -12,7 +12,7 @@
 namespace auger {
 namespace {
 
-constexpr uint32_t oldest_minor = 11, newest_minor = 15;
+constexpr uint32_t oldest_minor = 8, newest_minor = 15;
 constexpr uint32_t first_candidate = 0xc; // of a version's level; below are alphas and betas
 
 // A layout's values are told by tables; those of what may be anywhere are bounded all the same.
@@ -29,6 +29,9 @@ constexpr uint64_t text_tail = sizeof(uint64_t);
 // Measured in 3.11 to 3.13, by the headers in 3.14 and 3.15.
 constexpr uint32_t code_flags = 48, generator_frame = 72;
 
+// co_version, which _Py_DebugOffsets does not have either; since 3.12.
+constexpr uint32_t code_version = 92;
+
 // Of what is known of coroutines that wait. Measured in 3.11 to 3.14 (PythonTruth.*), and the same
 // in all releases of one minor version: the stable part of a frame, a class and the tasks of
 // _asyncio. Its debug offsets say most of it in 3.14, and some in 3.13. 3.15 has other states of
@@ -36,8 +39,66 @@ constexpr uint32_t code_flags = 48, generator_frame = 72;
 constexpr uint32_t state_before_frame = 5; // bytes
 constexpr uint32_t newest_awaits = 14;
 
+constexpr uint64_t code_size_limit = 16 << 20; // of the loop, which has some 40 kB
+
+// str and bytes of 3.8 to 3.11.
+constexpr PythonObjects objects_until_311 = {.text_length = 16,
+                                             .text_state = 32,
+                                             .text_ascii = 48,
+                                             .text_wide = 72,
+                                             .bytes_length = 16,
+                                             .bytes_data = 32,
+                                             .lines = python_lines_steps};
+
+// Up to 3.10, where frames are objects, and the loop calls itself for each. 3.9 measured in Debian
+// 11's; 3.8 has the same, and 3.10 what differs, by the headers of these (cpython/pystate.h,
+// cpython/frameobject.h, cpython/code.h, internal/pycore_runtime.h, internal/pycore_interp.h).
+constexpr PythonLayout layout_until_310(uint32_t minor) {
+    PythonLayout layout = {
+        .frames = {.loop = {},
+                   .runtime_interpreters = 32,
+                   .interpreter_next = 0,
+                   .interpreter_threads = 8,
+                   .thread_next = 8,
+                   .thread_id = 176,
+                   .thread_frame = 24,
+                   .has_cframe = 0,
+                   .cframe_frame = 0,
+                   .cframe_previous = 0,
+                   .boundary = WIRE_PYTHON_EACH,
+                   .frame_code = 32,
+                   .frame_previous = 24,
+                   .frame_instruction = 104,
+                   .instruction_unit = 1,
+                   .frame_owner = 0,
+                   .frame_kind = 0,
+                   .generator_frame = 0,
+                   .frame_generator = 96,
+                   .frame_bytes = WIRE_PYTHON_FRAME_OBJECT_BYTES,
+                   .code_line = 40,
+                   .code_file = 104,
+                   .code_name = 112,
+                   .code_lines = 120,
+                   .code_instructions = 0,
+                   .code_flags = 36,
+                   .code_version = 0,
+                   .version = 3 << 8 | minor,
+                   .padding = 0},
+        .objects = objects_until_311,
+        .awaits = {},
+    };
+    if (minor == 10) {
+        layout.frames.frame_instruction = 96;
+        layout.frames.instruction_unit = 2;
+        layout.frames.frame_generator = 88;
+        layout.objects.lines = python_lines_ranges;
+    }
+    return layout;
+}
+
 constexpr PythonLayout layout_311 = {
-    .frames = {.runtime_interpreters = 40,
+    .frames = {.loop = {},
+               .runtime_interpreters = 40,
                .interpreter_next = 0,
                .interpreter_threads = 16,
                .thread_next = 8,
@@ -50,22 +111,28 @@ constexpr PythonLayout layout_311 = {
                .frame_code = 32,
                .frame_previous = 48,
                .frame_instruction = 56,
+               .instruction_unit = 0,
                .frame_owner = 68,
                .frame_kind = 69,
                .generator_frame = 80,
+               .frame_generator = 0,
+               .frame_bytes = WIRE_PYTHON_FRAME_BYTES,
                .code_line = 72,
                .code_file = 112,
                .code_name = 128,
                .code_lines = 136,
                .code_instructions = 184,
                .code_flags = code_flags,
-               .version = 0x030b},
+               .code_version = 0,
+               .version = 0x030b,
+               .padding = 0},
     .objects = {.text_length = 16,
                 .text_state = 32,
                 .text_ascii = 48,
                 .text_wide = 72,
                 .bytes_length = 16,
-                .bytes_data = 32},
+                .bytes_data = 32,
+                .lines = python_lines_locations},
     .awaits = {.known = 1,
                .interpreter_modules = 888,
                .generator_state = 80 - state_before_frame,
@@ -84,7 +151,8 @@ constexpr PythonLayout layout_311 = {
 };
 
 constexpr PythonLayout layout_312 = {
-    .frames = {.runtime_interpreters = 40,
+    .frames = {.loop = {},
+               .runtime_interpreters = 40,
                .interpreter_next = 0,
                .interpreter_threads = 72,
                .thread_next = 8,
@@ -97,22 +165,28 @@ constexpr PythonLayout layout_312 = {
                .frame_code = 0,
                .frame_previous = 8,
                .frame_instruction = 56,
+               .instruction_unit = 0,
                .frame_owner = 70,
                .frame_kind = 70,
                .generator_frame = generator_frame,
+               .frame_generator = 0,
+               .frame_bytes = WIRE_PYTHON_FRAME_BYTES,
                .code_line = 68,
                .code_file = 112,
                .code_name = 128,
                .code_lines = 136,
                .code_instructions = 192,
                .code_flags = code_flags,
-               .version = 0x030c},
+               .code_version = code_version,
+               .version = 0x030c,
+               .padding = 0},
     .objects = {.text_length = 16,
                 .text_state = 32,
                 .text_ascii = 40,
                 .text_wide = 56,
                 .bytes_length = 16,
-                .bytes_data = 32},
+                .bytes_data = 32,
+                .lines = python_lines_locations},
     .awaits = {.known = 1,
                .interpreter_modules = 944,
                .generator_state = generator_frame - state_before_frame,
@@ -169,7 +243,8 @@ std::string version_text(uint32_t version) {
 
 Error unknown(uint32_t version, std::string cause) {
     return {"show Python's functions",
-            version ? "of CPython " + version_text(version) : "of a CPython before 3.11",
+            version ? "of CPython " + version_text(version)
+                    : "of a CPython that does not say its version",
             std::move(cause), "the interpreter's own functions are shown instead",
             Error::Kind::unsupported};
 }
@@ -251,7 +326,9 @@ std::optional<PythonLayout> layout_by_words(uint32_t minor, DebugOffsets offsets
     frames.frame_owner = offsets.field(at.owner, 1, WIRE_PYTHON_FRAME_BYTES);
     frames.frame_kind = frames.frame_owner;
     frames.generator_frame = generator_frame;
+    frames.frame_bytes = WIRE_PYTHON_FRAME_BYTES;
     frames.code_flags = code_flags;
+    frames.code_version = code_version;
     frames.code_line = offsets.field(at.firstlineno, 4, WIRE_PYTHON_CODE_BYTES);
     frames.code_file = address(at.filename, WIRE_PYTHON_CODE_BYTES);
     frames.code_name = address(at.qualname, WIRE_PYTHON_CODE_BYTES);
@@ -266,6 +343,7 @@ std::optional<PythonLayout> layout_by_words(uint32_t minor, DebugOffsets offsets
     objects.text_state = offsets.field(at.unicode_state, 4, objects.text_ascii);
     objects.bytes_data = offsets.field(at.bytes_ob_sval, 0, object_limit);
     objects.bytes_length = address(at.bytes_ob_size, object_limit);
+    objects.lines = python_lines_locations;
     if (offsets.failed() || objects.text_wide > object_limit)
         return std::nullopt;
     layout.awaits = awaits_by_words(minor, offsets);
@@ -281,8 +359,10 @@ Result<PythonLayout> python_layout(uint32_t hex_version, std::span<const std::by
                                                 oldest_minor, newest_minor));
     if ((hex_version >> 4 & 15) < first_candidate)
         return unknown(hex_version, "its frames may not be those of the release");
+    if (minor <= 10)
+        return layout_until_310(minor);
     if (minor < first_of_words)
-        return minor == oldest_minor ? layout_311 : layout_312;
+        return minor == 11 ? layout_311 : layout_312;
 
     const DebugOffsets offsets(debug_offsets);
     uint64_t cookie;
@@ -297,6 +377,18 @@ Result<PythonLayout> python_layout(uint32_t hex_version, std::span<const std::by
     if (const auto layout = layout_by_words(minor, offsets))
         return *layout;
     return unknown(hex_version, "where it says that its frames are, they cannot be");
+}
+
+Result<PythonLayout> python_layout(const PythonFile& file) {
+    auto layout = python_layout(file.hex_version, file.debug_offsets);
+    if (!layout || layout->frames.boundary != WIRE_PYTHON_EACH)
+        return layout;
+    if (file.loop.body_size == 0 || file.loop.body_size > code_size_limit ||
+        file.loop.cold_size > code_size_limit)
+        return unknown(file.hex_version, "where its loop begins and ends "
+                                         "(_PyEval_EvalFrameDefault) is not known");
+    layout->frames.loop = loop_from(file.loop, file.runtime);
+    return layout;
 }
 
 } // namespace auger

@@ -5,12 +5,20 @@
 
 #include "bpf/wire/python.h"
 #include "loader/base/result.h"
+#include "loader/runtimes/python/python_file.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
 namespace auger {
+
+// What a code object's table says the line of an instruction by: see line_table.h.
+enum PythonLines : uint32_t {
+    python_lines_steps = 0,     // up to 3.9: co_lnotab
+    python_lines_ranges = 1,    // 3.10: co_linetable
+    python_lines_locations = 2, // since 3.11: co_linetable
+};
 
 // Offsets in str and bytes objects. The bits of a str's state are the same in all versions known.
 struct PythonObjects {
@@ -20,6 +28,7 @@ struct PythonObjects {
     uint32_t text_wide;
     uint32_t bytes_length;
     uint32_t bytes_data;
+    uint32_t lines; // PythonLines
 };
 
 // Where asyncio, as _asyncio compiles it, keeps what it knows of its tasks.
@@ -61,8 +70,10 @@ struct PythonLayout {
     PythonAwaits awaits;
 };
 
-// Of Py_Version, as 0x030b02f0; 0: there is none. `debug_offsets`: how _PyRuntime begins in the
-// file, which may claim anything; 3.11 and 3.12 do not need it.
+// Of a version as PY_VERSION_HEX, 0x030b02f0; 0: it is not known. `debug_offsets`: how _PyRuntime
+// begins in the file, which may claim anything; up to 3.12 it is not needed.
 Result<PythonLayout> python_layout(uint32_t hex_version, std::span<const std::byte> debug_offsets);
+// With what else a file says.
+Result<PythonLayout> python_layout(const PythonFile& file);
 
 } // namespace auger

@@ -51,12 +51,40 @@ class Entries {
     size_t at_ = 0;
 };
 
-} // namespace
+uint32_t line_or_none(int64_t line) {
+    return line > 0 && line <= INT32_MAX ? static_cast<uint32_t>(line) : 0;
+}
 
-uint32_t python_line(std::span<const std::byte> table, uint32_t first_line, uint32_t offset) {
-    if (offset > INT32_MAX)
-        return first_line <= INT32_MAX ? first_line : 0;
-    int64_t line = first_line;
+// Pairs of bytes: so many further bytes of code have the line that was reached, and then it is so
+// many lines further down (Objects/lnotab_notes.txt of 3.9).
+uint32_t line_by_steps(std::span<const std::byte> table, int64_t line, uint32_t offset) {
+    uint64_t end = 0;
+    for (size_t at = 0; at + 1 < table.size(); at += 2) {
+        end += std::to_integer<uint8_t>(table[at]);
+        if (offset < end)
+            break;
+        line += std::to_integer<int8_t>(table[at + 1]);
+    }
+    return line_or_none(line);
+}
+
+// Pairs of bytes: it is so many lines further down, or there is none, for so many further bytes of
+// code (Objects/lnotab_notes.txt of 3.10).
+uint32_t line_by_ranges(std::span<const std::byte> table, int64_t line, uint32_t offset) {
+    constexpr int8_t none = -128;
+    uint64_t end = 0;
+    for (size_t at = 0; at + 1 < table.size(); at += 2) {
+        end += std::to_integer<uint8_t>(table[at]);
+        const auto lines = std::to_integer<int8_t>(table[at + 1]);
+        if (lines != none)
+            line += lines;
+        if (offset < end)
+            return lines != none ? line_or_none(line) : 0;
+    }
+    return 0;
+}
+
+uint32_t line_by_locations(std::span<const std::byte> table, int64_t line, uint32_t offset) {
     uint64_t end = 0;
     for (Entries entries(table); !entries.at_end(); entries.skip()) {
         const unsigned first = entries.begin();
@@ -67,11 +95,26 @@ uint32_t python_line(std::span<const std::byte> table, uint32_t first_line, uint
             line += entries.distance();
         end += ((first & 7) + 1) * unit_bytes;
         if (offset < end)
-            return kind != no_location && line > 0 && line <= INT32_MAX
-                       ? static_cast<uint32_t>(line)
-                       : 0;
+            return kind != no_location ? line_or_none(line) : 0;
     }
     return 0;
+}
+
+} // namespace
+
+uint32_t python_line(PythonLines form, std::span<const std::byte> table, uint32_t first_line,
+                     uint32_t offset) {
+    if (offset > INT32_MAX)
+        return line_or_none(first_line);
+    switch (form) {
+    case python_lines_steps:
+        return line_by_steps(table, first_line, offset);
+    case python_lines_ranges:
+        return line_by_ranges(table, first_line, offset);
+    case python_lines_locations:
+        break;
+    }
+    return line_by_locations(table, first_line, offset);
 }
 
 } // namespace auger
