@@ -28,9 +28,10 @@ struct ShippingStatus {
     Count refused{};  // that it will never take
     Count given_up{}; // that were too old or too many
     Count waiting{};
-    uint64_t rejected = 0; // parts of what was taken, that the receiver left out
-    uint64_t bytes = 0;    // of the spool
-    std::string problem{}; // why nothing is taken now; of the receiver's text, as it came
+    uint64_t unwritten = 0; // intervals that could not be put into the spool, and are lost
+    uint64_t rejected = 0;  // parts of what was taken, that the receiver left out
+    uint64_t bytes = 0;     // of the spool
+    std::string problem{};  // why nothing is taken now; of the receiver's text, as it came
 
     // Each with its name.
     std::array<std::pair<std::string_view, Count>, 6> counts() const {

@@ -23,6 +23,9 @@ std::string shipping_sum(const ShippingStatus& status, uint64_t ShippingStatus::
 
 std::vector<std::string> shipping_notes(const ShippingStatus& status) {
     std::vector<std::string> notes;
+    if (status.unwritten)
+        notes.push_back(fmt::format("{} intervals could not be written to the spool, and are lost",
+                                    count(status.unwritten)));
     if (status.rejected)
         notes.push_back(fmt::format("{} profiles in what was shipped were rejected by the receiver",
                                     count(status.rejected)));

@@ -5,6 +5,7 @@
 #include "loader/base/fd.h"
 #include "loader/base/result.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,10 +14,19 @@
 namespace auger {
 
 struct HttpPost {
+    // In which nothing is sent or answered: then it is given up.
+    static constexpr uint32_t idle_seconds = 60;
+    // What a link must carry for a body to have time enough.
+    static constexpr uint64_t least_bytes_per_second = 16 << 10;
+    static uint32_t seconds_for(uint64_t body_bytes) {
+        return idle_seconds + static_cast<uint32_t>(std::min<uint64_t>(
+                                  body_bytes / least_bytes_per_second, UINT32_MAX / 2));
+    }
+
     std::string url;
     std::vector<std::string> headers{}; // "Name: value"; some are secret
     bool otlp = false;                  // the answer is a message of OTLP's
-    uint32_t seconds = 60;              // for all of it
+    uint32_t seconds = idle_seconds;    // for all of it
     friend bool operator==(const HttpPost&, const HttpPost&) = default;
 };
 

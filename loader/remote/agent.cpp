@@ -161,7 +161,13 @@ bool Agent::end(const Error& error) {
     return false;
 }
 
+bool Agent::is_alone(std::chrono::nanoseconds silence) const {
+    return backend_ &&
+           read_clock(CLOCK_MONOTONIC) - heard_ns_ > static_cast<uint64_t>(silence.count());
+}
+
 bool Agent::take(std::string_view bytes) {
+    heard_ns_ = read_clock(CLOCK_MONOTONIC);
     frames_.add(bytes);
     if (frames_.bytes() > most_unread)
         return end({"", "", "the console asks for more than can be read at once", ""});
@@ -285,7 +291,8 @@ bool Agent::work(std::chrono::nanoseconds timeout, int wake_fd) {
     return output_.flush();
 }
 
-Result<void> serve_agent(std::string program, OpenBackend open, int in, int out, bool relays) {
+Result<void> serve_agent(std::string program, OpenBackend open, int in, int out, bool relays,
+                         std::chrono::nanoseconds silence) {
     // One descriptor to wait for, since a backend can wait for one besides its own.
     const UniqueFd waiting(::epoll_create1(EPOLL_CLOEXEC));
     const auto watch = [&](int operation, int fd, uint32_t events) {
@@ -307,8 +314,12 @@ Result<void> serve_agent(std::string program, OpenBackend open, int in, int out,
         watch(EPOLL_CTL_MOD, output_fd.get(), output.bytes() > 0 ? uint32_t{EPOLLOUT} : 0);
         going_on = agent.work(block_interval, waiting.get());
         pollfd readable{input.get(), POLLIN, 0};
-        if (!going_on || ::poll(&readable, 1, 0) <= 0)
+        if (!going_on)
+            break;
+        if (::poll(&readable, 1, 0) <= 0) {
+            going_on = !agent.is_alone(silence);
             continue;
+        }
         const ssize_t got = ::read(input.get(), buffer.data(), buffer.size());
         if (got > 0)
             going_on = agent.take({buffer.data(), static_cast<size_t>(got)});

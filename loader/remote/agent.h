@@ -35,6 +35,8 @@ class Agent {
     bool take(std::string_view bytes);
     // Lets the backend work, or waits; tells what has come. `wake_fd` ends the wait. False: over.
     bool work(std::chrono::nanoseconds timeout, int wake_fd);
+    // Whether it observes for a console that has said nothing for so long: consoles ping.
+    bool is_alone(std::chrono::nanoseconds silence) const;
 
   private:
     bool take(const ReceivedFrame& frame);
@@ -56,11 +58,16 @@ class Agent {
     bool told_end_ = false; // likewise
     std::string told_state_;
     uint64_t state_ns_ = 0; // when it was looked at last
+    uint64_t heard_ns_ = 0; // when the console said something
 };
 
-// Until the console's end of the pipe is closed, or what comes is none of a console's. Fails when
-// there is no pipe.
+// A console that is gone without a word, as when its machine has lost power, is noticed by ssh or
+// kubectl much later than by its pings.
+inline constexpr std::chrono::seconds longest_silence{120};
+
+// Until the console's end of the pipe is closed, or what comes is none of a console's, or nothing
+// comes for so long. Fails when there is no pipe.
 Result<void> serve_agent(std::string program, OpenBackend open, int in, int out,
-                         bool relays = false);
+                         bool relays = false, std::chrono::nanoseconds silence = longest_silence);
 
 } // namespace auger::remote

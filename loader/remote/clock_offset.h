@@ -31,17 +31,28 @@ class ClockOffset {
     // may have come at once, or at last, and clocks drift.
     uint64_t error_ns() const {
         const Measured now = best();
-        const auto distance =
-            static_cast<uint64_t>(now.shift_ns) - static_cast<uint64_t>(shift_ns_);
-        return now.round_trip_ns / 2 + std::min(distance, uint64_t{0} - distance);
+        return now.round_trip_ns / 2 + distance(now);
+    }
+    // One of the two stood still, or was set: nothing drifts that far. Its events are no more of
+    // the times that ours are of.
+    bool has_jumped() const {
+        const Measured now = best();
+        return fixed() && distance(now) > now.round_trip_ns / 2 + jump_ns;
     }
     uint64_t round_trip_ns() const { return best().round_trip_ns; }
 
   private:
+    static constexpr uint64_t jump_ns = 1'000'000'000;
+
     struct Measured {
         int64_t shift_ns = 0;
         uint64_t round_trip_ns = 0;
     };
+    uint64_t distance(const Measured& now) const {
+        const auto distance =
+            static_cast<uint64_t>(now.shift_ns) - static_cast<uint64_t>(shift_ns_);
+        return std::min(distance, uint64_t{0} - distance);
+    }
     Measured best() const {
         const size_t known = std::min(count_, measured_.size());
         if (known == 0)

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/remote/edit_everywhere.h"
 
+#include <cstddef>
+#include <utility>
+#include <vector>
+
 namespace auger::remote {
 
 Result<Hosts::Answers> edit_everywhere(Hosts& hosts, const Request& forward,
@@ -13,15 +17,16 @@ Result<Hosts::Answers> edit_everywhere(Hosts& hosts, const Request& forward,
     for (const auto& host : hosts.all())
         if (host->state() == Host::State::stale)
             host->lose("it was silent while something was changed", hosts.now_ns());
-    const auto give_to_joining = [&](const Request& request) {
-        for (const auto& host : hosts.all())
-            if (host->state() == Host::State::joining)
-                host->give(request);
-    };
     const std::vector<Host*> live = hosts.live();
     if (live.empty())
         return none_is_there();
-    give_to_joining(forward);
+    // They are given it behind the settings in force.
+    std::vector<std::pair<Host*, size_t>> joining; // each with its n-th agent
+    for (const auto& host : hosts.all())
+        if (host->state() == Host::State::joining) {
+            host->give(forward);
+            joining.emplace_back(host.get(), host->agents());
+        }
     Hosts::Answers answers = hosts.ask(live, forward, longest, true);
     if (answers.empty())
         return none_is_there();
@@ -38,7 +43,16 @@ Result<Hosts::Answers> edit_everywhere(Hosts& hosts, const Request& forward,
     }
     if (refused.empty())
         return answers;
-    give_to_joining(backward);
+    for (const auto& [host, agent] : joining) {
+        if (host->agents() != agent)
+            continue; // it is lost, or was, and has not joined anew
+        if (host->state() == Host::State::joining)
+            host->give(backward);
+        else if (host->state() == Host::State::stale)
+            host->lose("it was silent while something was changed", hosts.now_ns());
+        else if (host->live())
+            made.push_back(host);
+    }
     for (const auto& [host, answer] : hosts.ask(made, backward, longest, true))
         if (!answer)
             host->lose("what was changed cannot be taken back: " + answer.error().message(),

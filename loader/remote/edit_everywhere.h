@@ -2,7 +2,8 @@
 // edit_everywhere: one edit on all hosts, or on none. Each agent's backend makes an edit as a whole
 // or not at all; where one refuses, those that have made it take it back. What comes of an edit is
 // not looked at before it is decided. Hosts that are lost meanwhile do not count: whoever comes
-// back is given what is in force by then. Changes when edits are to be agreed on in another way.
+// back is given what is in force by then (Hosts::Edit). Changes when edits are to be agreed on in
+// another way.
 #pragma once
 
 #include "loader/remote/hosts.h"

@@ -247,7 +247,7 @@ void Host::work(uint64_t now_ns, bool may_start) {
         rate_bytes_ = received_bytes_;
         rate_ns_ = now_ns;
     }
-    if (link_->open() && !stream_)
+    if (link_->open() && !stream_ && !surroundings_.edit_under_way)
         join(now_ns);
     if (state_ == State::joining)
         take_given(now_ns);
@@ -258,7 +258,9 @@ void Host::work(uint64_t now_ns, bool may_start) {
         pinged_ns_ = now_ns;
     }
     const uint64_t silent = now_ns - std::min(now_ns, heard_ns_);
-    if (silent >= lost_ns)
+    if (link_->clock().has_jumped()) // it is compared anew when the agent is
+        end("its clock and this machine's have come apart: one of them has slept", now_ns, true);
+    else if (silent >= lost_ns)
         end(complaint(fmt::format("it has said nothing for {} s", silent / second_ns)), now_ns,
             true);
     else if (state_ == State::live && silent >= stale_ns)

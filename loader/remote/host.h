@@ -34,6 +34,8 @@ struct HostSurroundings {
     uint64_t bytes_per_second = 0;                // that are read of one host at most
     std::function<void(const std::string&)> tell; // a line for the user
     RecordingWish recording{};
+    // The settings in force are about to be others: no host is given them meanwhile.
+    bool edit_under_way = false;
 };
 
 class Host {

@@ -66,6 +66,21 @@ class Hosts {
     Answers ask(const std::vector<Host*>& hosts, const Request& request,
                 std::chrono::nanoseconds longest, bool lose);
     std::vector<Host*> live() const;
+    // For as long as it is there, hosts that begin to be observed wait with it. From before an edit
+    // is asked for until the settings in force are what it made them: who is given these has not
+    // been asked.
+    class Edit {
+      public:
+        explicit Edit(Hosts& hosts) : under_way_(hosts.surroundings_.edit_under_way) {
+            under_way_ = true;
+        }
+        ~Edit() { under_way_ = false; }
+        Edit(const Edit&) = delete;
+        Edit& operator=(const Edit&) = delete;
+
+      private:
+        bool& under_way_;
+    };
 
     // Lets what has come reach the sink, in the order of time, as far as nothing of before is still
     // to come from a host that is waited for. Returns how many steps that took.

@@ -6,6 +6,8 @@
 #include "loader/remote/joined_reports.h"
 #include "loader/remote/sample_fold.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace auger::remote {
@@ -163,6 +165,7 @@ class HostsBackend final : public Backend {
     // Makes an edit on every host, or, where one refuses, on none; then `commit`.
     template <typename Commit>
     Result<void> edit(const Request& forward, const Request& backward, const Commit& commit) {
+        const Hosts::Edit edit(hosts_);
         auto made = edit_everywhere(hosts_, forward, backward, longest_edit_);
         if (!made)
             return made.error();
@@ -240,6 +243,7 @@ Result<ProbeReport> HostsBackend::add_probe(const ProbeRequest& request) {
     const ProbeId number{next_number_++};
     ProbeRequest asked = request;
     asked.id = number;
+    const Hosts::Edit edit(hosts_);
     auto answers = edit_everywhere(hosts_, AddProbe{asked}, RemoveProbe{number}, longest_edit_);
     if (!answers)
         return answers.error();

@@ -4,6 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
 
 namespace auger::remote {
 
@@ -17,14 +24,15 @@ std::string add_host(std::string hosts, const std::string& host) {
 template <typename T>
 std::vector<std::string> joined_texts(const OfHosts<T>& all, std::vector<std::string> T::*texts) {
     std::vector<std::pair<std::string, OfHosts<bool>>> said; // by whom
+    std::unordered_map<std::string_view, size_t> known;      // where in it
     for (const auto& [host, report] : all)
         for (const std::string& text : report.*texts) {
-            auto known =
-                std::ranges::find(said, text, &std::pair<std::string, OfHosts<bool>>::first);
-            if (known == said.end())
-                known = said.insert(said.end(), {text, {}});
-            if (known->second.empty() || known->second.back().first != host)
-                known->second.emplace_back(host, true);
+            const auto [found, is_new] = known.try_emplace(text, said.size());
+            if (is_new)
+                said.push_back({text, {}});
+            OfHosts<bool>& by = said[found->second].second;
+            if (by.empty() || by.back().first != host)
+                by.emplace_back(host, true);
         }
     std::vector<std::string> joined;
     for (const auto& [text, by] : said) {
@@ -42,24 +50,51 @@ struct JoinedPlace {
     OfHosts<bool> hosts;
 };
 
-void add_place(std::vector<JoinedPlace>& places, const std::string& host, const ProbePlace& place,
-               const std::optional<ProbePlan::Cost>& cost) {
-    const auto is_same = [&](const JoinedPlace& other) {
-        const ProbePlace& one = other.place;
-        return one.function == place.function && one.module == place.module &&
-               one.offset == place.offset && one.kind == place.kind && one.note == place.note &&
-               other.hosts.back().first != host;
-    };
-    const auto known = std::ranges::find_if(places, is_same);
-    if (known == places.end()) {
-        places.push_back({place, cost, {{host, true}}});
-        return;
+// What is the same of places on several hosts. A host that has such a place n times has it for the
+// n-th time there.
+using PlaceKey = std::tuple<std::string, std::string, uint64_t, std::string, std::string, size_t>;
+
+class JoinedPlaces {
+  public:
+    void begin_host(const std::string& host) {
+        host_ = host;
+        times_.clear();
     }
-    known->hosts.emplace_back(host, true);
-    if (cost && known->cost) {
-        known->cost->least_ns = std::min(known->cost->least_ns, cost->least_ns);
-        known->cost->most_ns = std::max(known->cost->most_ns, cost->most_ns);
+    void add(const ProbePlace& place, const std::optional<ProbePlan::Cost>& cost) {
+        PlaceKey key{place.function, place.module, place.offset, place.kind, place.note, 0};
+        std::get<5>(key) = times_[key]++;
+        const auto [known, is_new] = by_key_.try_emplace(std::move(key), places_.size());
+        if (is_new) {
+            places_.push_back({place, cost, {{host_, true}}});
+            return;
+        }
+        JoinedPlace& joined = places_[known->second];
+        joined.hosts.emplace_back(host_, true);
+        if (cost && joined.cost) {
+            joined.cost->least_ns = std::min(joined.cost->least_ns, cost->least_ns);
+            joined.cost->most_ns = std::max(joined.cost->most_ns, cost->most_ns);
+        }
     }
+    const std::vector<JoinedPlace>& all() const { return places_; }
+
+  private:
+    std::string host_;
+    std::map<PlaceKey, size_t> times_; // of the host's
+    std::map<PlaceKey, size_t> by_key_;
+    std::vector<JoinedPlace> places_;
+};
+
+// The first of each, in the order in which they come.
+template <typename Report, typename One, typename KeyOf>
+std::vector<One> joined_by_key(const OfHosts<Report>& all, std::vector<One> Report::*ones,
+                               const KeyOf& key_of) {
+    std::vector<One> joined;
+    std::set<std::decay_t<decltype(key_of(std::declval<const One&>()))>> known;
+    for (const auto& [host, report] : all)
+        for (const One& one : report.*ones)
+            if (known.insert(key_of(one)).second)
+                joined.push_back(one);
+    return joined;
 }
 
 ProbePlace named_place(const JoinedPlace& joined, size_t hosts) {
@@ -77,19 +112,19 @@ ProbePlace named_place(const JoinedPlace& joined, size_t hosts) {
 
 ProbePlan joined(const OfHosts<ProbePlan>& all) {
     ProbePlan plan;
-    std::vector<JoinedPlace> places;
+    JoinedPlaces places;
     OfHosts<ProbeReport> reports;
     plan.costs_measured = true;
     plan.report.pending = true;
     for (const auto& [host, one] : all) {
+        places.begin_host(host);
         for (size_t i = 0; i < one.report.places.size(); i++)
-            add_place(places, host, one.report.places[i],
-                      i < one.costs.size() ? one.costs[i] : std::nullopt);
+            places.add(one.report.places[i], i < one.costs.size() ? one.costs[i] : std::nullopt);
         plan.costs_measured &= one.costs_measured;
         plan.report.pending &= one.report.pending;
         reports.emplace_back(host, one.report);
     }
-    for (const JoinedPlace& place : places) {
+    for (const JoinedPlace& place : places.all()) {
         plan.report.places.push_back(named_place(place, all.size()));
         plan.costs.push_back(place.cost);
     }
@@ -109,38 +144,28 @@ ProbeReport joined(const OfHosts<ProbeReport>& all) {
 
 CallSites joined(const OfHosts<CallSites>& all) {
     CallSites sites;
-    for (const auto& [host, one] : all)
-        for (const CallSiteInfo& site : one.sites)
-            if (std::ranges::none_of(sites.sites, [&](const CallSiteInfo& other) {
-                    return other.module == site.module && other.offset == site.offset &&
-                           other.caller == site.caller && other.line == site.line;
-                }))
-                sites.sites.push_back(site);
+    sites.sites = joined_by_key(all, &CallSites::sites, [](const CallSiteInfo& site) {
+        return std::tuple(site.module, site.offset, site.caller, site.line);
+    });
     sites.skipped = joined_texts(all, &CallSites::skipped);
     return sites;
 }
 
 UsdtProbes joined(const OfHosts<UsdtProbes>& all) {
     UsdtProbes probes;
-    for (const auto& [host, one] : all)
-        for (const UsdtProbeInfo& probe : one.probes)
-            if (std::ranges::none_of(probes.probes, [&](const UsdtProbeInfo& other) {
-                    return other.module == probe.module && other.provider == probe.provider &&
-                           other.name == probe.name;
-                }))
-                probes.probes.push_back(probe);
+    probes.probes = joined_by_key(all, &UsdtProbes::probes, [](const UsdtProbeInfo& probe) {
+        return std::tuple(probe.module, probe.provider, probe.name);
+    });
     probes.skipped = joined_texts(all, &UsdtProbes::skipped);
     return probes;
 }
 
 Tracepoints joined(const OfHosts<Tracepoints>& all) {
     Tracepoints found;
-    for (const auto& [host, one] : all)
-        for (const TracepointInfo& tracepoint : one.tracepoints)
-            if (std::ranges::none_of(found.tracepoints, [&](const TracepointInfo& other) {
-                    return other.category == tracepoint.category && other.name == tracepoint.name;
-                }))
-                found.tracepoints.push_back(tracepoint);
+    found.tracepoints =
+        joined_by_key(all, &Tracepoints::tracepoints, [](const TracepointInfo& tracepoint) {
+            return std::pair(tracepoint.category, tracepoint.name);
+        });
     std::ranges::sort(found.tracepoints, {}, [](const TracepointInfo& tracepoint) {
         return std::pair(tracepoint.category, tracepoint.name);
     });

@@ -56,6 +56,8 @@ class IntervalWriter {
     uint64_t written() const { return written_; } // intervals
     // Whether all that were to be written were.
     Result<void> outcome() const;
+    // Intervals that were not written.
+    uint64_t failed() const { return failed_; }
     const std::string& last_stamp() const { return last_stamp_; }
     // What went wrong since the last call, a line each.
     std::vector<std::string> take_problems() { return std::exchange(problems_, {}); }

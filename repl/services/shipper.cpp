@@ -174,7 +174,8 @@ ForkedTask::Work Shipper::write(const IntervalWriter::Interval& interval) const 
     query.threads = shipping.threads;
     // OTLP has a service for each process.
     query.service = shipping.protocol->otlp ? shipping.service : service();
-    if (!backend_.replaying())
+    // Of hosts each thread knows its own.
+    if (!backend_.replaying() && backend_.hosts().empty())
         query.host = host_name();
     Spool::Entry entry;
     entry.number = line_->spool.next_number();
@@ -254,6 +255,7 @@ void Shipper::start_sending() {
     HttpPost post;
     post.url = request_url(*shipping.protocol, shipping.url, entry);
     post.otlp = shipping.protocol->otlp;
+    post.seconds = HttpPost::seconds_for(entry.bytes);
     post.headers.push_back(fmt::format("Content-Type: {}", shipping.protocol->content_type));
     if (shipping.protocol->gzip)
         post.headers.emplace_back("Content-Encoding: gzip");
@@ -355,6 +357,7 @@ void Shipper::finish() {
 
 ShippingStatus Shipper::status() const {
     ShippingStatus status = account_;
+    status.unwritten = writer_.failed();
     if (line_) {
         status.bytes = line_->spool.bytes();
         for (const Spool::Entry& entry : line_->spool.entries())

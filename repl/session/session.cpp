@@ -89,6 +89,8 @@ EditContext Session::edit_context() const {
 ViewOptions Session::view_options(std::optional<size_t> limit) const {
     ViewOptions options = options_.view;
     options.window = settings().window;
+    if (!(settings().filter == FilterSpec()))
+        options.filter = filter_text(settings().filter);
     if (limit)
         options.limit = *limit;
     return options;
@@ -124,7 +126,8 @@ Completion Session::complete(std::string_view line) const {
     source.files = complete_file;
     source.fields = [this](const std::string& tracepoint) {
         std::vector<std::string> names;
-        if (const auto found = backend_.list_tracepoints(tracepoint))
+        const auto found = backend_.list_tracepoints(tracepoint);
+        if (found && !found->tracepoints.empty()) // an agent may answer that there are none
             for (const TracepointInfo::Field& field : found->tracepoints.front().fields)
                 names.push_back(field.name);
         return names;

@@ -189,6 +189,38 @@ TEST(ServeAgent, EndsWithItsPipe) {
     }
 }
 
+// Its console's machine has lost power: nothing is closed, and nothing comes.
+TEST(ServeAgent, EndsWhenItsConsoleIsSilent) {
+    test::ForkedPeer peer;
+    auto pipe = peer.start([](int socket) {
+        (void)serve_agent(
+            "auger test",
+            [](const OpenRequest&, EventSink& sink) -> Result<std::unique_ptr<Backend>> {
+                return std::unique_ptr<Backend>(
+                    std::make_unique<test::KnownMachine>(0, test::Mishap{}, sink));
+            },
+            socket, socket, false, std::chrono::milliseconds(100));
+    });
+    ASSERT_TRUE(pipe);
+    std::string bytes(preamble);
+    put_frame(bytes, FrameKind::hello, encoded(own_hello("auger console")));
+    put_frame(bytes, FrameKind::open, encoded(OpenRequest{}));
+    ASSERT_EQ(::write(pipe->to.get(), bytes.data(), bytes.size()),
+              static_cast<ssize_t>(bytes.size()));
+    // It is read all the while, until the agent has closed its end.
+    std::array<char, 1 << 16> buffer;
+    ssize_t got = 1;
+    while (got != 0) {
+        pollfd said{pipe->from.get(), POLLIN, 0};
+        ASSERT_EQ(::poll(&said, 1, -1), 1);
+        got = ::read(pipe->from.get(), buffer.data(), buffer.size());
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(peer.pid, &status, 0), peer.pid);
+    peer.pid = 0;
+    EXPECT_TRUE(WIFEXITED(status)) << status;
+}
+
 TEST(ServeAgent, NeedsAPipe) {
     const UniqueFd file(::open("/dev/null", O_RDWR | O_CLOEXEC));
     const UniqueFd regular(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));

@@ -102,6 +102,14 @@ class DeliveryOfHosts : public testing::Test {
         put_frame(bytes, FrameKind::hello, encoded(own_hello("auger test")));
         ASSERT_GT(::send(agents_.at(agent).get(), bytes.data(), bytes.size(), MSG_DONTWAIT), 0);
     }
+    // Answers the ping of that time: its clock is so far ahead by now.
+    void pong(size_t agent, uint64_t sent_ns, uint64_t ahead_ns) {
+        std::string bytes;
+        put_frame(bytes, FrameKind::pong, encoded(Pong{sent_ns, sent_ns + ahead_ns}));
+        ASSERT_GT(::send(agents_.at(agent).get(), bytes.data(), bytes.size(), MSG_DONTWAIT), 0);
+    }
+    HostReport::State state_of(size_t host) const { return backend_->hosts().at(host).state; }
+    std::string cause_of(size_t host) const { return backend_->hosts().at(host).cause; }
     void limit_starting(size_t most) { options_.most_starting = most; }
     void begin() {
         options_.clock = [this] { return now_ns; };
@@ -191,6 +199,28 @@ TEST_F(DeliveryOfHosts, AgentsAreStartedAFewAtATime) {
         poll();
     }
     EXPECT_EQ(started, 5u);
+}
+
+// What it tells is of other times than it seems: it is begun anew, with its clock as it is now.
+TEST_F(DeliveryOfHosts, WhoseClockJumpsIsBegunAnew) {
+    SaidAlready sound(0), slept(0);
+    sound.block(later_ns, {start_ns + 1000}, true);
+    slept.block(later_ns, {start_ns + 2000}, true);
+    add(sound);
+    add(slept);
+    begin();
+    poll();
+    uint64_t sent_ns = start_ns;
+    for (int i = 0; i < 9 && state_of(1) != HostReport::State::lost; i++) {
+        pong(0, sent_ns, 0);
+        pong(1, sent_ns, 600'000'000'000);
+        sent_ns = now_ns += 1'000'000'000;
+        poll();
+    }
+    EXPECT_EQ(state_of(0), HostReport::State::live);
+    EXPECT_EQ(state_of(1), HostReport::State::lost);
+    EXPECT_THAT(cause_of(1), testing::HasSubstr("has slept"));
+    EXPECT_EQ(arrivals.samples.size(), 2u);
 }
 
 // What makes no sense ends that host's stream, and no other's.

@@ -162,6 +162,24 @@ TEST(ClockOffset, TheShortestRoundTripCountsAndStays) {
         clock.add(9000, 12'000, 9010);
     EXPECT_EQ(clock.shift_ns(), -4008) << "calls that are open are known by when they began";
     EXPECT_EQ(clock.error_ns(), 5u + (4008 - 2995));
+    EXPECT_FALSE(clock.has_jumped());
+}
+
+// One of the machines slept, which no drift and no slow answer looks like.
+TEST(ClockOffset, ThatHasJumpedIsTold) {
+    constexpr uint64_t s = 1'000'000'000;
+    ClockOffset clock;
+    for (size_t i = 0; i < ClockOffset::pings_to_fix; i++)
+        clock.add(10 * s, 20 * s, 10 * s + 1000);
+    for (int i = 0; i < 8; i++) // answers that took long
+        clock.add(30 * s, 49 * s, 39 * s);
+    EXPECT_FALSE(clock.has_jumped());
+    for (int i = 0; i < 8; i++)
+        clock.add(40 * s, 50 * s + s - 1000, 40 * s + 1000);
+    EXPECT_FALSE(clock.has_jumped());
+    for (int i = 0; i < 8; i++)
+        clock.add(50 * s, 61 * s + 2000, 50 * s + 1000);
+    EXPECT_TRUE(clock.has_jumped());
 }
 
 class CrowdedStream : public testing::Test {

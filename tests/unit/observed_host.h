@@ -13,19 +13,44 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <csignal>
 #include <functional>
 #include <map>
 #include <memory>
+#include <new>
 #include <set>
 #include <string>
 #include <vector>
 
 namespace auger::test {
+
+// Where two machines wait for each other; in memory that their processes share.
+struct Meeting {
+    std::atomic<bool> editing = false; // one makes the edit that it waits in
+    std::atomic<int> given = 0;        // edits that the other one has made
+
+    static Meeting& make() {
+        void* const shared = ::mmap(nullptr, sizeof(Meeting), PROT_READ | PROT_WRITE,
+                                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        if (shared == MAP_FAILED)
+            throw std::bad_alloc();
+        return *new (shared) Meeting;
+    }
+    // At most so long: one that never comes is what the test may be about.
+    template <typename Holds>
+    static void wait(const Holds& holds, std::chrono::milliseconds longest) {
+        const auto end = std::chrono::steady_clock::now() + longest;
+        while (!holds() && std::chrono::steady_clock::now() < end)
+            ::usleep(1000);
+    }
+};
 
 // What goes wrong at which edit; they are counted from 0. -1: never.
 struct Mishap {
@@ -36,6 +61,12 @@ struct Mishap {
     int refused_at = -1;
     int dies_before = -1; // anything is changed
     int dies_after = -1;  // it is, and before that is said
+    // Of two machines that meet: one waits in an edit for edits of the other one, and that one
+    // begins, or makes its first edit, when it does.
+    Meeting* meeting = nullptr;
+    int waits_at = -1;
+    int waits_for = 0;
+    bool opens_late = false, edits_late = false;
 };
 
 // Of machine `index` the n-th call of a probe takes so long.
@@ -201,11 +232,21 @@ class KnownMachine final : public Backend {
         const int number = edits_++;
         if (number == mishap_.dies_before)
             ::raise(SIGKILL);
+        if (number == mishap_.waits_at) {
+            mishap_.meeting->editing = true;
+            Meeting::wait([&] { return mishap_.meeting->given >= mishap_.waits_for; },
+                          std::chrono::milliseconds(500));
+            ::usleep(50'000); // until the console knows it
+        }
+        if (mishap_.edits_late && number == 0)
+            Meeting::wait([&] { return mishap_.meeting->editing.load(); }, std::chrono::minutes(1));
         if (number == mishap_.refused_at)
             return Error{"edit", std::to_string(number), "it is refused", ""};
         make();
         if (number == mishap_.dies_after)
             ::raise(SIGKILL);
+        if (mishap_.opens_late || mishap_.edits_late)
+            mishap_.meeting->given++;
         return {};
     }
     void make_calls() {
@@ -290,7 +331,7 @@ class ForkedPeer {
     }
 };
 
-// One of these for each machine; the mishap is that of the first agent on it.
+// One of these for each machine; the mishap is that of the next agent on it.
 struct ObservedHost {
     explicit ObservedHost(uint32_t number, Mishap first = {}) : index(number), mishap(first) {}
 
@@ -302,6 +343,9 @@ struct ObservedHost {
                     "auger test",
                     [&](const remote::OpenRequest&,
                         EventSink& sink) -> Result<std::unique_ptr<Backend>> {
+                        if (now.opens_late)
+                            Meeting::wait([&] { return now.meeting->editing.load(); },
+                                          std::chrono::minutes(1));
                         return std::unique_ptr<Backend>(
                             std::make_unique<KnownMachine>(index, now, sink));
                     },

@@ -112,6 +112,24 @@ TEST_F(ShippingTest, RequestsAreTheProtocols) {
     }
 }
 
+// What hosts have run was not run on the console's machine.
+TEST_F(ShippingTest, OfHostsTheConsolesNameIsNotTold) {
+    const auto sent = [&](const char* protocol) {
+        Shipping settings = shipping(protocol);
+        settings.spool = folder.path(std::string(protocol) + std::to_string(log.sent.size()));
+        EXPECT_TRUE(shipper->set(settings));
+        write(1);
+        return gunzipped(log.sent.back().body);
+    };
+    for (const auto& [protocol, key] :
+         {std::pair("otlp", "host.name"), std::pair("pyroscope", "hostname")}) {
+        backend.observed_hosts.clear();
+        EXPECT_THAT(sent(protocol), HasSubstr(key));
+        backend.observed_hosts.resize(2);
+        EXPECT_THAT(sent(protocol), Not(HasSubstr(key)));
+    }
+}
+
 TEST_F(ShippingTest, TheAccountIsInStatusAndMetrics) {
     log.reply = [](const HttpPost&) { return HttpOutcome{503, 0, 0, "bu\x1bsy"}; };
     ASSERT_TRUE(shipper->set(shipping()));
@@ -136,6 +154,14 @@ TEST_F(ShippingTest, TheAccountIsInStatusAndMetrics) {
     EXPECT_THAT(shown, HasSubstr("intervals: 0 found + 2 written = 0 shipped + 0 refused + 0 given "
                                  "up + 2 waiting"));
     EXPECT_THAT(shown, HasSubstr("the receiver takes none now: HTTP 503: bu\\x1bsy"));
+    context.shipping.unwritten = query.shipping.unwritten = 3;
+    EXPECT_EQ(nlohmann::json::parse(status_json(model, context))["shipping"]["unwritten"], 3);
+    StringSink later;
+    ASSERT_TRUE(write_prometheus(model, query, later));
+    EXPECT_THAT(later.text, HasSubstr("auger_shipping_intervals_total" + receiver +
+                                      ",fate=\"unwritten\"} 3\n"));
+    EXPECT_THAT(later.text,
+                Not(HasSubstr("auger_shipping_samples_total" + receiver + ",fate=\"unwritten\"}")));
     context.shipping = {};
     EXPECT_FALSE(nlohmann::json::parse(status_json(model, context)).contains("shipping"));
 }

@@ -3,6 +3,8 @@
 // it is away, nothing is sent twice, what waits is bounded, and the account adds up.
 #include "repl_fake_receiver.h"
 
+#include "views/shipping_text.h"
+
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
@@ -121,6 +123,30 @@ TEST_F(ShippingTest, APartialSuccessIsOneAndIsTold) {
     EXPECT_EQ(shipper->status().rejected, 6u);
     EXPECT_THAT(shipper->take_news(),
                 ElementsAre(HasSubstr("left 3 out of an interval: too many attributes")));
+}
+
+// Their samples are gone: that is told where the others are counted.
+TEST_F(ShippingTest, IntervalsThatCannotBeWrittenAreCounted) {
+    ASSERT_TRUE(shipper->set(shipping()));
+    write(1);
+    std::filesystem::rename(folder.path("spool"), folder.path("elsewhere"));
+    for (const uint64_t lost : {1, 2}) {
+        pass(minutes(1));
+        const auto limit = std::chrono::steady_clock::now() + minutes(1);
+        while (shipper->status().unwritten < lost && std::chrono::steady_clock::now() < limit)
+            work();
+    }
+    const ShippingStatus status = shipper->status();
+    EXPECT_EQ(status.shipped.intervals, 1u);
+    EXPECT_EQ(status.unwritten, 2u);
+    EXPECT_TRUE(status.adds_up());
+    EXPECT_THAT(shipping_notes(status), ElementsAre(HasSubstr("2 intervals could not be written")));
+}
+
+TEST(HttpPostTime, GrowsWithTheBody) {
+    EXPECT_EQ(HttpPost::seconds_for(0), HttpPost{}.seconds);
+    EXPECT_EQ(HttpPost::seconds_for(20 << 20), 60u + 1280u);
+    EXPECT_GT(HttpPost::seconds_for(UINT64_MAX), 60u);
 }
 
 TEST_F(ShippingTest, WaitsAsLongAsItIsAskedTo) {

@@ -91,6 +91,45 @@ TEST_F(ObservedHosts, EditsAreMadeOnAllOrNone) {
     }
 }
 
+// One that comes back while an edit is made is given what that made, not what was in force before.
+TEST_F(ObservedHosts, WhoComesBackDuringAnEditHasIt) {
+    test::Meeting& meeting = test::Meeting::make();
+    std::vector<Mishap> mishaps(3);
+    mishaps[0].meeting = &meeting;
+    mishaps[0].waits_at = 1;
+    mishaps[0].waits_for = 1; // in vain
+    mishaps[2].dies_before = 0;
+    observe(mishaps);
+    hosts[2]->mishap.meeting = &meeting;
+    hosts[2]->mishap.opens_late = true;
+    const std::vector<Edit> all = edits();
+    ASSERT_TRUE(all[0]());
+    poll_until([&] { return state_of(2) == HostReport::State::starting; });
+    ASSERT_TRUE(all[1]());
+    all_live();
+    EXPECT_THAT(settings(), SizeIs(1));
+}
+
+// It was given the edit behind the settings in force; then another host refused it.
+TEST_F(ObservedHosts, WhoComesBackDuringAnEditThatIsRefusedHasItNot) {
+    test::Meeting& meeting = test::Meeting::make();
+    std::vector<Mishap> mishaps(3);
+    mishaps[0].meeting = &meeting;
+    mishaps[0].waits_at = mishaps[0].refused_at = 1;
+    mishaps[0].waits_for = 2;
+    mishaps[2].dies_before = 0;
+    observe(mishaps);
+    hosts[2]->mishap.meeting = &meeting;
+    hosts[2]->mishap.edits_late = true;
+    const std::vector<Edit> all = edits();
+    ASSERT_TRUE(all[0]());
+    poll_until([&] { return state_of(2) == HostReport::State::joining; });
+    EXPECT_FALSE(all[1]());
+    EXPECT_GE(meeting.given, 2);
+    all_live();
+    EXPECT_THAT(settings(), SizeIs(1));
+}
+
 // Killed at each edit, before it or behind it: others have it, and so has who comes back.
 TEST_F(ObservedHosts, WhoIsKilledComesBackAsTheOthersAre) {
     const size_t count = edits().size();

@@ -82,6 +82,9 @@ void put_shipping(const ShippingStatus& shipping, MetricsWriter& out) {
             if (fate != "waiting")
                 out.value({receiver[0], {"fate", std::string(fate)}},
                           static_cast<double>(count.*member));
+        if (member == &Count::intervals)
+            out.value({receiver[0], {"fate", "unwritten"}},
+                      static_cast<double>(shipping.unwritten));
         out.begin(fmt::format("auger_shipping_waiting_{}", unit), MetricType::gauge,
                   "That wait in the spool.");
         out.value(receiver, static_cast<double>(shipping.waiting.*member));
