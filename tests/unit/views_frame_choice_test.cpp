@@ -169,5 +169,21 @@ TEST_F(FrameChoiceTest, PlacesAreTheLinesThatWereSeen) {
     EXPECT_THAT(to_text(top_view(model, {})), HasSubstr("key  main.cc:12"));
 }
 
+// Samples weigh differently where the rate is another inside of a gate, and waits do.
+TEST(CollapsedStacks, CountWhatSamplesWeigh) {
+    constexpr uint64_t ms = 1'000'000;
+    Model model;
+    SyntheticStream stream(model);
+    stream.sample(1 * ms, 1, stream.stack({"main", "inside"}), {}, 1 * ms);
+    stream.sample(2 * ms, 1, stream.stack({"main", "inside"}), {}, 1 * ms);
+    stream.sample(3 * ms, 1, stream.stack({"main", "outside"}), {}, 10 * ms);
+    stream.sample(4 * ms, 1, stream.stack({"main", "waits"}), {}, 3000 * ms, SampleKind::blocked);
+    // 12 ms of running threads in 3 samples: one stands for 4 ms.
+    const std::string text = collapsed_stacks(model, {{{}, GroupBy::process, ""}, {}});
+    EXPECT_NE(text.find("inside 1\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("outside 3\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("waits 750\n"), std::string::npos) << text;
+}
+
 } // namespace
 } // namespace auger

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <random>
 
 namespace auger {
@@ -239,6 +241,42 @@ TEST(ModelCallTable, AgreesWithAPlainMapUnderChurn) {
         CallIndex again = table.acquire(7, {&key, 1});
         ASSERT_EQ(again, index);
     }
+}
+
+// A loop's call that outlives many spans: a record in each, of which any may go first.
+TEST(ModelCallTable, HoldsOneCallInManySpans) {
+    CallTable table;
+    std::mt19937 random(7);
+    const CallKey loop{5, 1, SpecId{1}};
+    std::vector<CallIndex> held;
+    const auto span = [](uint64_t i) {
+        return CallKey{1000 + i, static_cast<uint32_t>(i) | CallKey::no_thread_bit, SpecId{0}};
+    };
+    constexpr uint64_t spans = 5000;
+    for (uint64_t i = 0; i < spans; i++) {
+        const std::array<CallKey, 2> around = {span(i), loop};
+        held.push_back(table.acquire(3, around));
+        EXPECT_EQ(table.acquire(3, around), held.back());
+        table.release(held.back());
+    }
+    const CallIndex alone = table.acquire(3, {&loop, 1});
+    EXPECT_EQ(table.live(), 2 * spans + 1);
+    std::ranges::shuffle(held, random);
+    for (; held.size() > spans / 2; held.pop_back())
+        table.release(held.back());
+    CallEndEvent end;
+    end.call = loop;
+    end.duration_ns = 77;
+    EXPECT_FALSE(table.end(4, end)) << "another thread's";
+    EXPECT_TRUE(table.end(3, end));
+    held.push_back(alone);
+    for (const CallIndex one : held)
+        EXPECT_EQ(table[one].duration_ns, 77u);
+    std::ranges::shuffle(held, random);
+    for (const CallIndex one : held)
+        table.release(one);
+    EXPECT_EQ(table.live(), 0u);
+    EXPECT_FALSE(table.end(3, end));
 }
 
 TEST_F(ModelTest, WindowsCoverWhatTheySay) {

@@ -116,6 +116,16 @@ TEST(Classifier, LeavesOutWhatCameBehindTheLastSend) {
     const StackId stack = stream.stack({"main", "work"});
     for (const uint64_t time : {1010, 1020, 1021, 1500})
         stream.sample(time * ms, 1, stack, {call});
+    // Its end may be told later than it is by now slow.
+    info.span = "exchanges port 80";
+    model.on_probe(info);
+    model.on_time(1600 * ms);
+    EXPECT_EQ(classes(), (std::vector{open, open, open, open}));
+    model.on_time(1701 * ms);
+    EXPECT_EQ(classes(), (std::vector{slow, slow, slow, slow}));
+    info.span = "from f to g";
+    model.on_probe(info);
+    EXPECT_EQ(classes(), (std::vector{slow, slow, slow, slow}));
     const auto end = [&](bool is_exchange) {
         info.span = is_exchange ? "exchanges" : "from f to g";
         model.on_probe(info);

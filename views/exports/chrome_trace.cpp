@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include <set>
+#include <span>
+#include <tuple>
 
 namespace auger {
 
@@ -17,8 +19,13 @@ using Event = nlohmann::ordered_json;
 
 class Trace {
   public:
-    Trace(const Model& model, const ExportQuery& query, ByteSink& out)
+    // `calls`: those that will be added.
+    Trace(const Model& model, const ExportQuery& query, std::span<const SlowCall* const> calls,
+          ByteSink& out)
         : model_(model), query_(query), out_(out), json_(out) {
+        for (const SlowCall* call : calls)
+            written_.insert(key_of(call->end.call.start_ns, call->end.call.sequence,
+                                   call->end.call.spec, call->end.thread));
         json_.begin_object();
         json_.key("displayTimeUnit");
         json_.text("ms");
@@ -73,6 +80,14 @@ class Trace {
     }
 
   private:
+    // What a call is known by, whatever is around it: when it began, its number, its spec, and the
+    // thread (0: of no thread).
+    using CallName = std::tuple<uint64_t, uint32_t, uint32_t, uint64_t>;
+    CallName key_of(uint64_t start_ns, uint32_t sequence, SpecId spec, ThreadId thread) const {
+        const ThreadInfo& info = model_.symbols().thread(thread);
+        return {start_ns, sequence, spec.value,
+                sequence & CallKey::no_thread_bit ? 0 : number(info, info.tid)};
+    }
     // Of several machines a pid or tid stands for one thing each: the kernel's are below 2^22.
     static uint64_t number(const ThreadInfo& info, uint32_t number) {
         return uint64_t{info.machine.value} * 10'000'000 + number;
@@ -96,7 +111,9 @@ class Trace {
     void add_enclosing(CallIndex index, ThreadId thread) {
         for (; index != no_call; index = model_.calls()[index].parent) {
             const CallRecord& call = model_.calls()[index];
-            if (call.state == CallRecord::State::open || !enclosing_.insert(index).second)
+            if (call.state == CallRecord::State::open ||
+                call.state == CallRecord::State::filtered ||
+                !written_.insert(key_of(call.start_ns, call.sequence, call.spec, thread)).second)
                 continue;
             Event event = complete(call.spec, thread, call.start_ns, call.duration_ns);
             event["cat"] = "enclosing";
@@ -126,7 +143,8 @@ class Trace {
     ByteSink& out_;
     JsonStream json_;
     std::set<ThreadId> threads_;
-    std::set<CallIndex> enclosing_;
+    // Slow calls, and those around them: each once.
+    std::set<CallName> written_;
 };
 
 } // namespace
@@ -134,7 +152,7 @@ class Trace {
 Result<uint64_t> write_chrome_trace(const Model& model, const ExportQuery& query, ByteSink& out) {
     const Classifier classify(model);
     const auto calls = find_slow_calls(model, classify, query.window, {}, query.filter);
-    Trace trace(model, query, out);
+    Trace trace(model, query, calls, out);
     for (const SlowCall* call : calls)
         trace.add(*call, classify);
     trace.finish();

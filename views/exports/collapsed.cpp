@@ -6,18 +6,22 @@
 
 #include <cmath>
 #include <map>
+#include <vector>
 
 namespace auger {
 
 namespace {
 
-// A sample of a wait stands for as many ticks of the clock as it weighs.
-double ticks(const Model& model, const SampleSum& sum) {
-    double waited = sum.blocked_ns + sum.runnable_ns;
-    uint64_t rate_hz = model.ledger().rate_hz;
-    if (waited == 0 || rate_hz == 0)
-        return sum.samples;
-    return sum.weight_ns * static_cast<double>(rate_hz) / 1e9;
+// What one stands for, ns: a sample of running threads on average. Samples weigh differently where
+// the rate was raised, or changed, and where hosts or relays fold some into one; and waits do.
+double period_ns(const std::vector<LabelledSums::Entry>& entries) {
+    constexpr double of_waits_alone = 1e6;
+    SampleSum running;
+    for (const LabelledSums::Entry& entry : entries)
+        if (const SampleSum sum = entry.sums.sum(); sum.blocked_ns + sum.runnable_ns == 0)
+            running += sum;
+    return running.samples > 0 && running.weight_ns > 0 ? running.weight_ns / running.samples
+                                                        : of_waits_alone;
 }
 
 } // namespace
@@ -26,10 +30,11 @@ Result<uint64_t> write_collapsed(const Model& model, const ExportQuery& query, B
     std::map<std::string, double> lines; // many addresses lead to the same line
     LabelledSums summed =
         sum_labelled_stacks(model, Classifier(model), query.window, query.by, query.filter);
+    const double period = period_ns(summed.entries);
     FramesUnder frames(model.symbols(), query.under);
     std::vector<FunctionId> path;
     for (const LabelledSums::Entry& entry : summed.entries) {
-        double samples = ticks(model, entry.sums.sum());
+        const double samples = entry.sums.sum().weight_ns / period;
         if (samples == 0)
             continue;
         expand_stack(model.symbols(), entry.stack, path, query.frames);

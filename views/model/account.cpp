@@ -27,9 +27,9 @@ uint64_t count_lost_ends(const Model& model) {
             (!last[thread].any || samples.times()[i] >= last[thread].time_ns))
             last[thread] = {samples.times()[i], samples.calls()[i], true};
     }
-    std::unordered_map<uint32_t, Last> by_tid; // a thread that changes its name has several ids
+    std::unordered_map<uint64_t, Last> by_tid; // a thread that changes its name has several ids
     for (uint32_t i = 0; i < last.size(); i++) {
-        Last& of_tid = by_tid[model.symbols().thread(ThreadId{i}).tid];
+        Last& of_tid = by_tid[thread_key(model.symbols().thread(ThreadId{i}))];
         if (last[i].any && (!of_tid.any || last[i].time_ns >= of_tid.time_ns))
             of_tid = last[i];
     }

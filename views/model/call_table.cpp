@@ -3,6 +3,8 @@
 // as fast as a new one.
 #include "views/model/call_table.h"
 
+#include <utility>
+
 namespace auger {
 
 namespace {
@@ -31,68 +33,91 @@ bool CallTable::is_of(const CallRecord& record, uint32_t thread, const CallKey& 
            record.tid == owner_of(thread, key) && record.spec == key.spec;
 }
 
+uint64_t CallTable::hash_of_call(CallIndex index) const {
+    const CallRecord& record = records_[index.index()];
+    return hash_of(record.tid, record.start_ns, record.sequence);
+}
+
+uint64_t CallTable::hash_of_record(CallIndex index) const {
+    return mix(hash_of_call(index) ^ records_[index.index()].parent.value);
+}
+
 template <typename Wanted>
-CallIndex CallTable::find(uint32_t thread, const CallKey& key, const Wanted& wanted) const {
-    if (slots_.empty())
+CallIndex CallTable::find(const Slots& slots, uint64_t hash, const Wanted& wanted) {
+    if (slots.empty())
         return no_call;
-    size_t mask = slots_.size() - 1;
-    for (size_t i = hash_of(owner_of(thread, key), key.start_ns, key.sequence) & mask;
-         slots_[i] != no_call; i = (i + 1) & mask)
-        if (is_of(records_[slots_[i].index()], thread, key) && wanted(slots_[i]))
-            return slots_[i];
+    const size_t mask = slots.size() - 1;
+    for (size_t i = hash & mask; slots[i] != no_call; i = (i + 1) & mask)
+        if (wanted(slots[i]))
+            return slots[i];
     return no_call;
 }
 
-bool CallTable::lies_in(CallIndex call, uint32_t thread, std::span<const CallKey> around) const {
-    CallIndex at = records_[call.index()].parent;
-    for (auto key = around.rbegin(); key != around.rend(); ++key) {
-        if (at == no_call || !is_of(records_[at.index()], thread, *key))
-            return false;
-        at = records_[at.index()].parent;
-    }
-    return at == no_call;
+CallIndex CallTable::find_first(uint32_t tid, const CallKey& key) const {
+    return find(firsts_, hash_of(owner_of(tid, key), key.start_ns, key.sequence),
+                [&](CallIndex call) { return is_of(records_[call.index()], tid, key); });
 }
 
 CallIndex CallTable::acquire(uint32_t tid, std::span<const CallKey> calls) {
-    if (calls.empty())
-        return no_call;
-    // Mostly the innermost call is known already, and its parents with it. A call has other ones
-    // when its thread has gone on to another span meanwhile.
-    CallIndex found = find(tid, calls.back(), [&](CallIndex call) {
-        return lies_in(call, tid, calls.first(calls.size() - 1));
-    });
-    if (found != no_call) {
-        records_[found.index()].references++;
-        return found;
-    }
-    CallIndex parent = no_call;
+    CallIndex innermost = no_call;
     for (const CallKey& key : calls) {
-        CallIndex index =
-            find(tid, key, [&](CallIndex call) { return records_[call.index()].parent == parent; });
-        if (index == no_call) {
-            if (free_.empty()) {
-                index = CallIndex{static_cast<uint32_t>(records_.size())};
-                records_.emplace_back();
-            } else {
-                index = free_.back();
-                free_.pop_back();
-            }
-            CallRecord& record = records_[index.index()];
-            record = {};
-            record.start_ns = key.start_ns;
-            record.parent = parent;
-            record.tid = owner_of(tid, key);
-            record.sequence = key.sequence;
-            record.spec = key.spec;
-            if (parent != no_call)
-                records_[parent.index()].references++;
-            live_++;
-            insert_slot(index);
-        }
-        parent = index;
+        const uint64_t hash =
+            mix(hash_of(owner_of(tid, key), key.start_ns, key.sequence) ^ innermost.value);
+        const CallIndex found = find(slots_, hash, [&](CallIndex call) {
+            const CallRecord& record = records_[call.index()];
+            return record.parent == innermost && is_of(record, tid, key);
+        });
+        innermost = found != no_call ? found : make(tid, key, innermost);
     }
-    records_[parent.index()].references++;
-    return parent;
+    if (innermost != no_call)
+        records_[innermost.index()].references++;
+    return innermost;
+}
+
+CallIndex CallTable::make(uint32_t tid, const CallKey& key, CallIndex parent) {
+    CallIndex index{static_cast<uint32_t>(records_.size())};
+    if (free_.empty()) {
+        records_.emplace_back();
+    } else {
+        index = free_.back();
+        free_.pop_back();
+    }
+    CallRecord& record = records_[index.index()];
+    record = {};
+    record.start_ns = key.start_ns;
+    record.parent = parent;
+    record.tid = owner_of(tid, key);
+    record.sequence = key.sequence;
+    record.spec = key.spec;
+    if (parent != no_call)
+        records_[parent.index()].references++;
+    const CallIndex first = find_first(tid, key);
+    if (first == no_call) {
+        insert(firsts_, calls_++, index, &CallTable::hash_of_call);
+    } else { // behind the first one, which keeps its slot
+        CallRecord& known = records_[first.index()];
+        record.previous = first;
+        record.next = std::exchange(known.next, index);
+        if (record.next != no_call)
+            records_[record.next.index()].previous = index;
+    }
+    insert(slots_, live_++, index, &CallTable::hash_of_record);
+    return index;
+}
+
+// Of those of its call.
+void CallTable::unlink(CallIndex index) {
+    const CallRecord& record = records_[index.index()];
+    if (record.next != no_call)
+        records_[record.next.index()].previous = record.previous;
+    if (record.previous != no_call) {
+        records_[record.previous.index()].next = record.next;
+        return;
+    }
+    erase(firsts_, index, &CallTable::hash_of_call);
+    calls_--;
+    if (record.next != no_call)
+        insert(firsts_, calls_++, record.next, &CallTable::hash_of_call);
 }
 
 void CallTable::release(CallIndex index) {
@@ -101,7 +126,8 @@ void CallTable::release(CallIndex index) {
         if (--record.references)
             return;
         CallIndex parent = record.parent;
-        erase_slot(index);
+        erase(slots_, index, &CallTable::hash_of_record);
+        unlink(index);
         free_.push_back(index);
         live_--;
         index = parent;
@@ -109,13 +135,10 @@ void CallTable::release(CallIndex index) {
 }
 
 bool CallTable::end(uint32_t tid, const CallEndEvent& event) {
-    bool any = false;
-    find(tid, event.call, [&](CallIndex index) {
-        end(records_[index.index()], event);
-        any = true;
-        return false;
-    });
-    return any;
+    const CallIndex first = find_first(tid, event.call);
+    for (CallIndex at = first; at != no_call; at = records_[at.index()].next)
+        end(records_[at.index()], event);
+    return first != no_call;
 }
 
 void CallTable::end(CallRecord& record, const CallEndEvent& event) {
@@ -128,47 +151,43 @@ void CallTable::end(CallRecord& record, const CallEndEvent& event) {
                                    : CallRecord::State::returned;
 }
 
-size_t CallTable::home(CallIndex index) const {
-    const CallRecord& record = records_[index.index()];
-    return hash_of(record.tid, record.start_ns, record.sequence) & (slots_.size() - 1);
+void CallTable::place(Slots& slots, CallIndex index, HashOf hash_of) const {
+    size_t i = (this->*hash_of)(index) & (slots.size() - 1);
+    while (slots[i] != no_call)
+        i = (i + 1) & (slots.size() - 1);
+    slots[i] = index;
 }
 
-void CallTable::place(CallIndex index) {
-    size_t i = home(index);
-    while (slots_[i] != no_call)
-        i = (i + 1) & (slots_.size() - 1);
-    slots_[i] = index;
-}
-
-void CallTable::insert_slot(CallIndex index) {
-    if (live_ * 4 > slots_.size() * 3) { // keeps a quarter free, so that probes stay short
-        std::vector<CallIndex> old(slots_.empty() ? 1024 : slots_.size() * 2, no_call);
-        old.swap(slots_);
+void CallTable::insert(Slots& slots, size_t held, CallIndex index, HashOf hash_of) const {
+    if ((held + 1) * 4 > slots.size() * 3) { // keeps a quarter free, so that probes stay short
+        Slots old(slots.empty() ? 1024 : slots.size() * 2, no_call);
+        old.swap(slots);
         for (CallIndex known : old)
             if (known != no_call)
-                place(known);
+                place(slots, known, hash_of);
     }
-    place(index);
+    place(slots, index, hash_of);
 }
 
-void CallTable::erase_slot(CallIndex index) {
-    size_t mask = slots_.size() - 1;
+void CallTable::erase(Slots& slots, CallIndex index, HashOf hash_of) const {
+    const size_t mask = slots.size() - 1;
+    const auto home = [&](CallIndex call) { return (this->*hash_of)(call)&mask; };
     size_t hole = home(index);
-    while (slots_[hole] != index)
+    while (slots[hole] != index)
         hole = (hole + 1) & mask;
     // Whatever follows without a gap moves up, unless that would put it before its home.
-    for (size_t i = (hole + 1) & mask; slots_[i] != no_call; i = (i + 1) & mask) {
-        if (((i - home(slots_[i])) & mask) >= ((i - hole) & mask)) {
-            slots_[hole] = slots_[i];
+    for (size_t i = (hole + 1) & mask; slots[i] != no_call; i = (i + 1) & mask) {
+        if (((i - home(slots[i])) & mask) >= ((i - hole) & mask)) {
+            slots[hole] = slots[i];
             hole = i;
         }
     }
-    slots_[hole] = no_call;
+    slots[hole] = no_call;
 }
 
 size_t CallTable::memory_bytes() const {
     return records_.capacity() * sizeof(CallRecord) + free_.capacity() * sizeof(CallIndex) +
-           slots_.capacity() * sizeof(CallIndex);
+           (slots_.capacity() + firsts_.capacity()) * sizeof(CallIndex);
 }
 
 } // namespace auger

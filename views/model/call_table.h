@@ -24,6 +24,7 @@ struct CallRecord {
     uint64_t start_ns = 0;
     uint64_t duration_ns = 0; // valid unless open
     CallIndex parent = no_call;
+    CallIndex next = no_call, previous = no_call; // of the same call, in other spans
     uint32_t tid = 0;
     uint32_t sequence = 0;
     SpecId spec;
@@ -53,22 +54,29 @@ class CallTable {
     size_t memory_bytes() const;
 
   private:
+    // Open addressing, a power of two.
+    using Slots = std::vector<CallIndex>;
+    using HashOf = uint64_t (CallTable::*)(CallIndex) const;
+
     static bool is_of(const CallRecord&, uint32_t tid, const CallKey&);
-    // The first of the call's records that is wanted.
+    uint64_t hash_of_call(CallIndex) const;
+    uint64_t hash_of_record(CallIndex) const; // of the call and of what is around it
     template <typename Wanted>
-    CallIndex find(uint32_t tid, const CallKey&, const Wanted& wanted) const;
-    // Whether these, outermost first, are all that is around it.
-    bool lies_in(CallIndex call, uint32_t tid, std::span<const CallKey> around) const;
+    static CallIndex find(const Slots&, uint64_t hash, const Wanted& wanted);
+    // The first of the call's records.
+    CallIndex find_first(uint32_t tid, const CallKey&) const;
+    CallIndex make(uint32_t tid, const CallKey&, CallIndex parent);
+    void unlink(CallIndex);
     static void end(CallRecord&, const CallEndEvent&);
-    void insert_slot(CallIndex);
-    void erase_slot(CallIndex);
-    void place(CallIndex);
-    size_t home(CallIndex) const;
+    void insert(Slots&, size_t held, CallIndex, HashOf) const;
+    void erase(Slots&, CallIndex, HashOf) const;
+    void place(Slots&, CallIndex, HashOf) const;
 
     std::vector<CallRecord> records_;
     std::vector<CallIndex> free_;
-    std::vector<CallIndex> slots_; // open addressing, a power of two
-    size_t live_ = 0;
+    Slots slots_;  // of records
+    Slots firsts_; // of calls: a long one may have a record in each of very many spans
+    size_t live_ = 0, calls_ = 0;
 };
 
 } // namespace auger

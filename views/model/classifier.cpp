@@ -2,11 +2,15 @@
 // Calls nest, so the outermost call of the probe around a call is found once by going outwards.
 #include "views/model/classifier.h"
 
+#include "loader/settings/span_definition.h"
+
 #include "views/escape.h"
 #include "views/model/frame_kind.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include <algorithm>
 
 namespace auger {
 
@@ -46,6 +50,16 @@ bool fulfils_lines(const CallRecord& call, const OnlyInfo& only) {
     }
     return false;
 }
+
+// Of exchanges, for how long after one's end that may not be told yet: until nothing more was sent
+// for a while, and that is looked for every 100 ms. Where that while was set it is not known here.
+uint64_t longest_silence_ns(const ProbeInfo& exchanges) {
+    constexpr uint64_t look_ns = 100'000'000;
+    return exchanges.span.find(" quiet ") == std::string::npos
+               ? ExchangeDefinition::default_quiet_ns + look_ns
+               : UINT64_MAX / 2;
+}
+
 } // namespace
 
 Classifier::Classifier(const Model& model, For use)
@@ -55,6 +69,8 @@ Classifier::Classifier(const Model& model, For use)
     if (split_) {
         const ProbeInfo* probe = model.find_probe(model.split().probe);
         told_late_ = probe && probe->is_exchanges();
+        if (told_late_)
+            late_ns_ = longest_silence_ns(*probe);
         is_probe_.resize(model.specs().size());
         for (size_t i = 0; i < is_probe_.size(); i++)
             is_probe_[i] = model.specs()[i].probe == model.split().probe;
@@ -110,9 +126,13 @@ CallClass Classifier::decide_class(CallIndex outer) const {
         return CallClass::open;
     if (call.state != CallRecord::State::open)
         return call.duration_ns > state_.value_ns ? CallClass::slow : CallClass::fast;
-    bool outlived =
-        model_.now_ns() > call.start_ns && model_.now_ns() - call.start_ns > state_.value_ns;
-    return outlived ? CallClass::slow : CallClass::open;
+    return lasts_ns(call) > state_.value_ns ? CallClass::slow : CallClass::open;
+}
+
+// At least, of a call that is open.
+uint64_t Classifier::lasts_ns(const CallRecord& call) const {
+    const uint64_t began_ns = std::max(call.start_ns, call.start_ns + late_ns_);
+    return model_.now_ns() > began_ns ? model_.now_ns() - began_ns : 0;
 }
 
 bool Classifier::decide_kept(CallIndex call) const {
@@ -134,8 +154,7 @@ bool Classifier::in_range(CallIndex outer, const DurationRange& range) const {
     const CallRecord& call = model_.calls()[outer];
     if (call.state != CallRecord::State::open)
         return range.contains(call.duration_ns);
-    return range.open_ended() && model_.now_ns() > call.start_ns &&
-           model_.now_ns() - call.start_ns >= range.from_ns;
+    return range.open_ended() && model_.now_ns() > call.start_ns && lasts_ns(call) >= range.from_ns;
 }
 
 bool Classifier::is_open(CallIndex decisive) const {

@@ -85,12 +85,14 @@ class Classifier {
     CallClass class_so_far(CallIndex outer, uint64_t time_ns) const;
     Outermost find_outermost(CallIndex) const;
     CallClass decide_class(CallIndex outer) const;
+    uint64_t lasts_ns(const CallRecord&) const;
     bool decide_kept(CallIndex) const;
 
     const Model& model_;
     bool split_ = false;
     bool so_far_ = false;
     bool told_late_ = false; // see ProbeInfo::is_exchanges()
+    uint64_t late_ns_ = 0;   // by how much at most
     bool recursive_ = false;
     bool by_lines_ = false;
     bool decided_ = false;

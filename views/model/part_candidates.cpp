@@ -11,6 +11,7 @@
 #include <map>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 namespace auger {
 
@@ -34,7 +35,9 @@ class Candidates {
             const SpecInfo& info = model.specs()[spec.index()];
             functions_of_probe_.push_back({info.function.substr(0, info.function.find('@'))});
         }
-        const CallStatistics all = model.probe_statistics(probe);
+        // Of the time that samples are of: they may go back less far than the calls that were
+        // counted, or have begun later.
+        const CallStatistics all = model.probe_statistics(probe, sampled_time(model));
         calls_ = all.returns;
         if (!(calls_ > 0))
             return;
@@ -84,6 +87,14 @@ class Candidates {
     }
 
   private:
+    static Window sampled_time(const Model& model) {
+        uint64_t oldest = UINT64_MAX;
+        for (size_t i = 0; i < model.samples().size(); i++)
+            oldest = std::min(oldest, model.samples().times()[i]);
+        if (oldest >= model.now_ns())
+            return {};
+        return {Window::Kind::last, model.now_ns() - oldest};
+    }
     // Names are whatever a target's files say: `tracepoint:...`, `libc:malloc`, a glob.
     bool means_function(const std::string& text, FunctionId id) const {
         const std::string_view name = model_.symbols().name(id);
@@ -97,16 +108,25 @@ class Candidates {
         return !is_place(probe) && !probe.call_site && !probe.address && !probe.function_is_glob &&
                !probe.kernel_function() && probe.library == library;
     }
-    bool is_of_probe(FunctionId id) const {
-        const std::string_view name = model_.symbols().name(id);
-        return std::ranges::any_of(functions_of_probe_, [&](const std::string& function) {
-            return function == name || function == short_name(name);
-        });
-    }
-    bool can_be_timed(FunctionId id) const {
+    // What is asked of each frame, once a function.
+    struct Known {
+        bool known = false, of_probe = false, can_be_timed = false;
+    };
+    const Known& known(FunctionId id) {
+        if (id.index() >= known_.size())
+            known_.resize(id.index() + 1);
+        Known& known = known_[id.index()];
+        if (std::exchange(known.known, true))
+            return known;
         const SymbolTables& symbols = model_.symbols();
-        return why_no_probe(symbols, id).empty() && !is_of_runtime(symbols, id) &&
-               !is_an_address(symbols, id);
+        const std::string_view name = symbols.name(id);
+        const std::string in_short = short_name(name);
+        known.of_probe = std::ranges::any_of(functions_of_probe_, [&](const std::string& function) {
+            return function == name || function == in_short;
+        });
+        known.can_be_timed = why_no_probe(symbols, id).empty() && !is_of_runtime(symbols, id) &&
+                             !is_an_address(symbols, id);
+        return known;
     }
 
     // Functions that can be timed below the outermost of the probe's, the innermost first.
@@ -119,11 +139,12 @@ class Candidates {
         size_t inside = 0; // of `path`: those below the outermost so far
         for (const LocationId location : symbols.stack(id))
             for (const FrameEntry& frame : symbols.found_frames(location)) {
-                if (is_of_probe(frame.function)) {
+                const Known& function = known(frame.function);
+                if (function.of_probe) {
                     inside = path.size();
                     continue;
                 }
-                if (!frame.inlined && can_be_timed(frame.function) &&
+                if (!frame.inlined && function.can_be_timed &&
                     (path.empty() || path.back() != frame.function))
                     path.push_back(frame.function);
             }
@@ -178,7 +199,8 @@ class Candidates {
     std::vector<std::string> functions_of_probe_;
     double calls_ = 0;
     double mean_ns_ = 0;
-    double variance_ = 0; // times the number of calls
+    double variance_ = 0;      // times the number of calls
+    std::vector<Known> known_; // by function
     std::unordered_map<StackId, std::vector<FunctionId>> paths_;
     std::unordered_set<uint32_t> sampled_;
     std::vector<FunctionId> seen_;

@@ -53,7 +53,11 @@ struct FrameEntry {
     bool inlined = false;
 };
 
-// A process, whatever machine it runs on.
+// A thread, whatever machine it runs on.
+inline uint64_t thread_key(const ThreadInfo& thread) {
+    return uint64_t{thread.machine.value} << 32 | thread.tid;
+}
+// A process, likewise.
 inline uint64_t process_key(const ThreadInfo& thread) {
     return uint64_t{thread.machine.value} << 32 | thread.pid;
 }

@@ -140,6 +140,8 @@ Canvas start_view(const Model& model, const ViewOptions& options, std::string_vi
         canvas.add_line("split " + split, Style::dim);
     if (with_split && !model.only().text.empty())
         canvas.add_line("only " + escape_untrusted(model.only().text), Style::dim);
+    if (with_split && !options.filter.empty())
+        canvas.add_line("filter " + options.filter, Style::dim);
     if (with_split && model.split_state().kind == ThresholdState::Kind::warming)
         canvas.add_line("The threshold is warming up: until then ended calls count as open.",
                         Style::warning);

@@ -39,14 +39,14 @@ class ShownStacks {
     // Whether the call's is among them; from now on it is. Of a span, which has none, never.
     bool repeats(const OpenCall& call) {
         if (!call.no_thread)
-            return !threads_.insert(call.thread.tid).second;
+            return !threads_.insert(thread_key(call.thread)).second;
         // Its first words say which goroutine it is, of the process.
         return !call.stack.empty() &&
                !goroutines_.emplace(process_key(call.thread), call.wait).second;
     }
 
   private:
-    std::set<uint32_t> threads_;
+    std::set<uint64_t> threads_;
     std::set<std::pair<uint64_t, std::string>> goroutines_;
 };
 

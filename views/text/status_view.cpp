@@ -87,6 +87,8 @@ class StatusDrawing {
 
     void add_sampling() {
         const LedgerEvent& ledger = model_.ledger();
+        if (!options_.filter.empty())
+            line("filter", options_.filter);
         if (ledger.rate_hz == 0) {
             line("sampling", "off");
             return;

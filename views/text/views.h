@@ -35,6 +35,7 @@ struct ViewOptions {
     double min_share = 0.03;
     size_t limit = 30; // rows of top, diff and calls; 0: no limit
     StackOptions stack{};
+    std::string filter{}; // in force, as `filter` says it: "tid 4711"; empty: none
 };
 
 // What clients of the endpoint took.
