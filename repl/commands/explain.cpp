@@ -115,7 +115,7 @@ struct Explain final : Command {
         const Model& model = session.model();
         auto reply = show(
             session, place, [&] { return explain_view(model, session.view_options(limit), id); },
-            [&] { return Lines{explain_json(model, session.settings().window, id)}; });
+            [&] { return Lines{explain_json(model, session.settings().window, id, limit)}; });
         if (!reply || reply->text.empty() || session.backend().replaying())
             return reply;
         if (const ProbeSetting* whole = session.settings().find(id); whole && whole->off)

@@ -13,20 +13,6 @@
 namespace auger {
 namespace {
 
-std::string describe(const FilterSpec& filter) {
-    std::vector<std::string> kinds;
-    if (!filter.pids.empty())
-        kinds.push_back(fmt::format("pid {}", fmt::join(filter.pids, " or ")));
-    if (!filter.tids.empty())
-        kinds.push_back(fmt::format("tid {}", fmt::join(filter.tids, " or ")));
-    if (!filter.comms.empty())
-        kinds.push_back(escape_untrusted(fmt::format("comm {}", fmt::join(filter.comms, " or "))));
-    if (!filter.cgroups.empty())
-        kinds.push_back(
-            escape_untrusted(fmt::format("cgroup {}", fmt::join(filter.cgroups, " or "))));
-    return kinds.empty() ? "off" : fmt::format("{}", fmt::join(kinds, ", and "));
-}
-
 void spell(const Settings& settings, std::vector<std::string>& lines) {
     const FilterSpec& filter = settings.filter;
     if (!filter.pids.empty())
@@ -49,7 +35,7 @@ constexpr SettingRow filter_setting{
 
 struct ShowFilter final : Command {
     Parsed<Reply> run(Session& session, const CommandPlace& place) const override {
-        return Reply::message(fmt::format("filter: {}", describe(session.settings().filter)),
+        return Reply::message(fmt::format("filter: {}", filter_text(session.settings().filter)),
                               json_reply(place.name));
     }
 };
@@ -81,7 +67,7 @@ struct SetFilter final : EditCommand {
         return {};
     }
     std::string told(const Session&, const EditOutcome& outcome) const override {
-        return fmt::format("filter: {}", describe(outcome.now.filter));
+        return fmt::format("filter: {}", filter_text(outcome.now.filter));
     }
 };
 

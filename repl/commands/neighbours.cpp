@@ -65,8 +65,8 @@ struct Neighbours final : Command {
                                        listing.filter);
             },
             [&] {
-                return Lines{
-                    neighbours_json(model, session.settings().window, focus, listing.filter)};
+                return Lines{neighbours_json(model, session.settings().window, focus,
+                                             listing.filter, listing.limit)};
             });
     }
 };

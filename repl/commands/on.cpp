@@ -90,6 +90,7 @@ struct SetTrigger final : EditCommand {
         Trigger set = trigger;
         set.probe = (*found)->id;
         end_trigger(edit.settings, set.probe);
+        edit.note_if_off(set.probe);
         edit.settings.triggers.push_back(std::move(set));
         return {};
     }

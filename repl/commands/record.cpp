@@ -102,8 +102,10 @@ struct RecordOff final : EditCommand {
                                 escape_untrusted(before.intervals.folder));
         return text.empty() ? "there was no recording" : text;
     }
-    // It would overwrite what was recorded.
-    bool can_be_undone(const Settings& before) const override { return before.recording.empty(); }
+    // A stream would overwrite what was recorded: undo() lets it be.
+    bool can_be_undone(const Settings& before) const override {
+        return before.recording.empty() || !before.intervals.folder.empty();
+    }
 };
 
 struct RecordStream final : EditCommand {

@@ -74,6 +74,7 @@ struct SetSampling final : EditCommand {
         if (!gate)
             return gate.complaint();
         in_force.wall |= sampling.wall;
+        in_force.wakers |= sampling.wakers;
         in_force.tasks |= sampling.tasks;
         if (!sampling.go_label.empty())
             in_force.go_label = sampling.go_label;

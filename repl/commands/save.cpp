@@ -77,10 +77,10 @@ std::string format_lines() {
 
 std::string save_details() {
     return "The file's extension says as what:\n" + format_lines() +
-           R"help(  FILE.aug              what is in force (target, filter, probes, split, only, sampling,
-                        window, intervals, triggers, serve) as commands, for `source` and
-                        `auger -f`; neither a recording that is being written nor a window
-                        in the past
+           R"help(  FILE.aug              what is in force (target, filter, exit, probes, split, only,
+                        explain, sampling, overhead, window, rules, intervals, triggers,
+                        serve, ship) as commands, for `source` and `auger -f`; neither a
+                        recording that is being written nor a window in the past
 --format says it by name, whatever the extension: )help" +
            format_names() + R"help(
 

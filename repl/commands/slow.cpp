@@ -30,7 +30,9 @@ struct Slow final : EditCommand {
         traced.conditions.slow_if = slow_if;
         traced.conditions.show = show;
         traced.conditions.show_default = show_default;
-        if (off() && end_trigger(edit.settings, traced.id))
+        if (!off())
+            edit.note_if_off(traced.id);
+        else if (end_trigger(edit.settings, traced.id))
             edit.add_note("what it triggered has ended");
         return {};
     }

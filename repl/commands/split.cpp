@@ -78,6 +78,7 @@ struct Split final : EditCommand {
             split.branch = *branch;
         if (label)
             split.label = *label;
+        edit.note_if_off(split.probe);
         return {};
     }
     std::string told(const Session&, const EditOutcome& outcome) const override {

@@ -28,6 +28,8 @@ struct Undo final : Command {
                 text += fmt::format("; {} is probe {} now", escape_untrusted(probe->text),
                                     rename.to.value);
         }
+        if (!execution.note.empty())
+            text += "; " + escape_untrusted(execution.note);
         return Reply::message(std::move(text), std::move(object));
     }
 };

@@ -56,8 +56,8 @@ CommandRow view_command() {
         .summary = "the live view: all of the terminal, single keys, ? lists them",
         .details = R"help(
 Opens the pane that was shown last, or PANE. Collecting goes on as it is. Every key runs a command of
-this list, which is shown at the bottom and kept in the history. q, Escape and Ctrl-C return to the
-prompt, where everything goes on; while a command runs, Ctrl-C interrupts that instead. Ctrl-Z
+this list, which is shown at the bottom and kept in the history. q and Ctrl-C return to the prompt,
+where everything goes on; while a command runs or is typed, Ctrl-C ends that instead. Ctrl-Z
 suspends auger. NO_COLOR=1 turns colours off. `overhead` in the status line is auger's own CPU time
 and what its samples take of the target's threads, as a share of one CPU; probes are not in it (the
 command `overhead` has them).)help",

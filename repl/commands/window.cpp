@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace auger {
 namespace {
 
@@ -43,14 +45,15 @@ struct SetWindow final : EditCommand {
             return {};
         const EditContext& context = edit.context;
         const uint64_t observed = context.now_ns - context.first_ns;
-        if (*until_ns > observed)
+        // Times are said in whole milliseconds: now may lie within the last of them.
+        if (*until_ns >= observed + millisecond_ns)
             return Complaint{
                 until_at,
                 context.first_ns ? fmt::format("this moment lies ahead: {} have been observed",
                                                spell_duration(observed / 1'000'000 * 1'000'000))
                                  : "nothing has been observed yet",
                 "give the time since observation began, as `calls` shows it", Error::Kind::failed};
-        edit.settings.window.end_ns = context.first_ns + *until_ns;
+        edit.settings.window.end_ns = context.first_ns + std::min(*until_ns, observed);
         return {};
     }
     std::string told(const Session& session, const EditOutcome& outcome) const override {

@@ -3,6 +3,8 @@
 // place, with the caret under the right character.
 #include "repl/language/complaint.h"
 
+#include "views/escape.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -97,10 +99,11 @@ std::string Diagnostic::render() const {
     const size_t hidden =
         characters(before) > context_before ? characters(before) - context_before : 0;
     std::string shown = (hidden ? "..." : "") + before.substr(byte_of(before, hidden));
-    const size_t caret = characters(shown);
-    const size_t width = std::min(characters(marked), context_after);
+    const size_t caret = text_width(shown); // columns: wide characters have two
+    const size_t most = std::min(characters(marked), context_after);
+    const size_t width = text_width(std::string_view(marked).substr(0, byte_of(marked, most)));
     const std::string rest = marked + after;
-    const size_t cut = byte_of(rest, std::max(context_after, width));
+    const size_t cut = byte_of(rest, std::max(context_after, most));
     shown += rest.substr(0, cut);
     if (cut < rest.size())
         shown += "...";

@@ -111,8 +111,12 @@ class Lexer {
 
     bool begins_expression(const CommandText& command) const {
         const std::vector<Word>& words = command.words;
+        const auto begins = [](std::string_view whole, const Word& word) {
+            return !word.text.empty() && whole.starts_with(word.text);
+        };
         return words.size() == 2 && peek() == '/' &&
-               (words[1].text == "frame" || words[1].text == "thread");
+               (begins("rewrite", words[0]) || begins("drop", words[0])) &&
+               (begins("frame", words[1]) || begins("thread", words[1]));
     }
     static bool follows_expression(const CommandText& command) {
         return !command.words.empty() && command.words.back().expression;

@@ -13,6 +13,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
+#include <utility>
 
 namespace auger {
 namespace {
@@ -86,9 +88,15 @@ std::string probe_name(const ProbeSetting& probe) {
 }
 
 Parsed<Reply> EditCommand::run(Session& session, const CommandPlace& place) const {
-    SettingsEdit edited(session.edit_context());
-    if (auto done = edit(edited); !done)
+    std::optional<SettingsEdit> made(std::in_place, session.edit_context());
+    auto done = edit(*made);
+    if (!done && session.read_recording()) {
+        made.emplace(session.edit_context());
+        done = edit(*made);
+    }
+    if (!done)
         return done.complaint();
+    SettingsEdit& edited = *made;
     const Settings before = session.settings();
     Execution execution = session.editor().change(std::move(edited.settings));
     const ProbeRef* named = makes();

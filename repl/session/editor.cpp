@@ -22,8 +22,7 @@ Execution Editor::change(Settings to) {
         model_.keep_stacks(settings_.kept_stacks);
     }
     for (const Rename& rename : execution.renames) {
-        rename_probe(settings_, rename);
-        undo_.rename(rename);
+        change_always([&](Settings& settings) { rename_probe(settings, rename); });
     }
     return execution;
 }
@@ -33,7 +32,15 @@ Execution Editor::undo() {
     // A recording that has ended meanwhile stays ended: starting again would overwrite it.
     if (!to.recording.empty())
         to.recording = settings_.recording;
-    Execution execution = change(std::move(to));
+    Execution execution = change(to);
+    // Processes that have ended cannot be observed again, and what was before can be all the same.
+    if (execution.error && !(to.target == settings_.target)) {
+        to.target = settings_.target;
+        if (Execution rest = change(std::move(to)); !rest.error) {
+            rest.note = "the target stays: " + execution.error->message();
+            execution = std::move(rest);
+        }
+    }
     if (!execution.error)
         undo_.pop();
     return execution;
@@ -44,37 +51,62 @@ void Editor::apply_rules() {
         model_.set_rules(rules_);
 }
 
+template <typename Change>
+void Editor::change_always(const Change& change) {
+    change(settings_);
+    undo_.change(change);
+}
+
+// What the recording changes an undo does not take back: it would be of something else.
 void Editor::adopt_recorded() {
-    for (const auto& [id, info] : model_.probes()) {
-        executor_.reserve_through(id);
-        auto known = std::ranges::find(settings_.probes, id, &ProbeSetting::id);
-        if (info.deleted) {
-            if (known != settings_.probes.end())
-                settings_.probes.erase(known);
-        } else if (known == settings_.probes.end()) {
-            settings_.probes.push_back(
-                {id, info.text, info.slow, info.conditions, info.off, span_of(info.span)});
-        } else {
-            known->slow = info.slow;
-            known->conditions = info.conditions;
-        }
-    }
+    for (const auto& [id, info] : model_.probes())
+        adopt(id, info);
     const auto setting = [](const SplitInfo& split) {
         return split.active ? SplitSetting{true,         split.probe,  split.threshold,
                                            split.so_far, split.branch, split.label}
                             : SplitSetting{};
     };
-    if (!(setting(model_.split()) == setting(recorded_split_)))
-        settings_.split = setting(model_.split());
+    if (const SplitSetting split = setting(model_.split()); !(split == setting(recorded_split_)))
+        change_always([&](Settings& settings) { settings.split = split; });
     recorded_split_ = model_.split();
     if (!(model_.only() == recorded_only_)) {
-        if (model_.only().text != settings_.only.text) {
-            settings_.kept_stacks = {}; // it is of another `only`
+        const bool is_other = model_.only().text != settings_.only.text;
+        if (is_other)
             model_.keep_stacks({});
-        }
-        settings_.only = model_.only();
-        settings_.only.marks.clear();
+        change_always([&](Settings& settings) {
+            if (is_other)
+                settings.kept_stacks = {}; // it is of another `only`
+            settings.only = model_.only();
+            settings.only.marks.clear();
+        });
         recorded_only_ = model_.only();
+    }
+}
+
+void Editor::adopt(ProbeId id, const ProbeInfo& info) {
+    executor_.reserve_through(id);
+    const ProbeSetting* const known = settings_.find(id);
+    if (info.deleted) {
+        if (known)
+            change_always([&](Settings& settings) {
+                std::erase_if(settings.probes,
+                              [&](const ProbeSetting& one) { return one.id == id; });
+            });
+    } else if (!known) {
+        const ProbeSetting probe{id,       info.text,         info.slow, info.conditions,
+                                 info.off, span_of(info.span)};
+        change_always([&](Settings& settings) {
+            if (!settings.find(id))
+                settings.probes.push_back(probe);
+        });
+    } else if (!(known->slow == info.slow) || !(known->conditions == info.conditions)) {
+        change_always([&](Settings& settings) {
+            const auto one = std::ranges::find(settings.probes, id, &ProbeSetting::id);
+            if (one == settings.probes.end())
+                return;
+            one->slow = info.slow;
+            one->conditions = info.conditions;
+        });
     }
 }
 

@@ -41,6 +41,11 @@ class Editor {
     void forget_recording() { settings_.recording.clear(); }
 
   private:
+    // Of the settings in force, and of those that undo() leads back to.
+    template <typename Change>
+    void change_always(const Change& change);
+    void adopt(ProbeId id, const ProbeInfo& info);
+
     Model& model_;
     SettingTable table_;
     Executor executor_;

@@ -16,6 +16,7 @@ struct Execution {
     std::map<ProbeId, ProbeReport> reports; // of probes that were added
     // Probes that came back under another id: a Backend never sees an id twice.
     std::vector<Rename> renames;
+    std::string note{}; // what it did otherwise than asked; may be empty
 };
 
 class Executor {

@@ -96,6 +96,9 @@ class Session {
     void quit() { quit_ = true; }
     // What must happen before anything collected is looked at.
     Result<void> prepare_view();
+    // An edit may be about what is in a recording: reads it to its end, where prepare_view() would.
+    // False: it was read, or somebody waits for it.
+    bool read_recording();
     // The script decides about time from now on. Lets a `-- COMMAND` target run.
     Result<void> begin_wait();
     // Delivers what comes within `timeout`; false when nothing more will come. Fails when the user

@@ -2,6 +2,7 @@
 // What the prompt and the live view say of a session.
 #include "repl/session/presets.h"
 #include "repl/session/session.h"
+#include "repl/session/spelling.h"
 
 #include "views/escape.h"
 #include "views/format.h"
@@ -83,6 +84,8 @@ std::string Session::summary() const {
 ScreenState Session::screen_state() const {
     ScreenState state;
     state.window = settings().window;
+    if (!(settings().filter == FilterSpec()))
+        state.filter = filter_text(settings().filter);
     state.replaying = backend_.replaying();
     state.target = state.replaying ? "replay" : target_name();
     state.rate_hz = state.replaying ? static_cast<double>(model_.ledger().rate_hz)

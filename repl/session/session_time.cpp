@@ -84,6 +84,12 @@ Result<void> Session::run_to_end() {
     return backend_.refresh();
 }
 
+bool Session::read_recording() {
+    if (!backend_.replaying() || waited_ || (!options_.batch && backend_.live()))
+        return false;
+    return run_to_end().ok();
+}
+
 Result<void> Session::prepare_view() {
     const bool ends_by_itself =
         backend_.replaying() || settings().target.kind == TargetSpec::Kind::command;

@@ -34,8 +34,6 @@ void spell(const ProbeSetting& probe, std::vector<std::string>& lines) {
     }
     if (!conditions.only_if.empty())
         lines.push_back(fmt::format("only {} if {}", name, conditions.only_if));
-    if (probe.off)
-        lines.push_back(fmt::format("time {} off", name));
 }
 
 } // namespace
@@ -51,6 +49,10 @@ std::vector<std::string> spell_settings(const Settings& settings, SettingTable t
     for (const ProbeSetting& probe : settings.probes)
         spell(probe, lines);
     rows(false);
+    // Last: `explain` attaches what it explains by.
+    for (const ProbeSetting& probe : settings.probes)
+        if (probe.off)
+            lines.push_back(fmt::format("time {} off", spell_probe(probe.text)));
     return lines;
 }
 

@@ -3,6 +3,7 @@
 
 #include "repl/language/suggest.h"
 #include "repl/language/syscall_probe.h"
+#include "repl/session/spelling.h"
 #include "views/model/function_match.h"
 
 #include <fmt/format.h>
@@ -32,6 +33,13 @@ void SettingsEdit::add_note(std::string_view text) {
 
 ProbeSetting* SettingsEdit::at(ProbeId id) {
     return &*std::ranges::find(settings.probes, id, &ProbeSetting::id);
+}
+
+void SettingsEdit::note_if_off(ProbeId id) {
+    const ProbeSetting* const found = settings.find(id);
+    if (found && found->off && !context.replaying)
+        add_note(fmt::format("{} is off, so it has no calls: \"time {}\" attaches it again",
+                             found->text, spell_probe(found->text)));
 }
 
 void SettingsEdit::sample_all_day() {
@@ -94,6 +102,7 @@ Parsed<Gate> SettingsEdit::resolved(const KeepCondition& condition) {
         if (!id)
             return id.complaint();
         gate.terms[i].probe = *id;
+        note_if_off(*id);
     }
     return gate;
 }

@@ -38,6 +38,8 @@ class SettingsEdit {
     Parsed<ProbeSetting*> existing(const ProbeRef& ref);
     // Likewise; added where it is not there yet.
     Parsed<ProbeSetting*> find_or_add(const ProbeRef& ref);
+    // Says so where nothing is attached for a probe that is to do something from now on.
+    void note_if_off(ProbeId id);
     // The gate with its probes, which are timed from now on if they are not yet.
     Parsed<Gate> resolved(const KeepCondition& condition);
     // For intervals, all day: unless something is sampled already, CPU time is.

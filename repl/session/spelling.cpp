@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "repl/session/spelling.h"
 
+#include "views/escape.h"
 #include "views/spell.h"
 
 #include <algorithm>
@@ -81,6 +82,20 @@ std::string spell_raised(const Settings& settings) {
                : std::string();
 }
 
+std::string filter_text(const FilterSpec& filter) {
+    std::vector<std::string> kinds;
+    if (!filter.pids.empty())
+        kinds.push_back(fmt::format("pid {}", fmt::join(filter.pids, " or ")));
+    if (!filter.tids.empty())
+        kinds.push_back(fmt::format("tid {}", fmt::join(filter.tids, " or ")));
+    if (!filter.comms.empty())
+        kinds.push_back(escape_untrusted(fmt::format("comm {}", fmt::join(filter.comms, " or "))));
+    if (!filter.cgroups.empty())
+        kinds.push_back(
+            escape_untrusted(fmt::format("cgroup {}", fmt::join(filter.cgroups, " or "))));
+    return kinds.empty() ? "off" : fmt::format("{}", fmt::join(kinds, ", and "));
+}
+
 std::vector<std::string> spell_sampling(const Settings& settings) {
     const SamplingSettings& sampling = settings.sampling;
     const std::string wall = sampling.wall ? "wall " : "";
@@ -92,7 +107,9 @@ std::vector<std::string> spell_sampling(const Settings& settings) {
         lines.push_back(fmt::format("sample {}{}{}{}{}", wall, sampling.wakers ? "wakers " : "",
                                     stacks, sampling.rate_hz, spell_waits(sampling)));
     if (sampling.raised_hz != 0)
-        lines.push_back(fmt::format("sample {}{}{}", wall, stacks, spell_raised(settings)));
+        lines.push_back(fmt::format("sample {}{}{}{}", wall,
+                                    sampling.wakers && sampling.rate_hz == 0 ? "wakers " : "",
+                                    stacks, spell_raised(settings)));
     return lines;
 }
 

@@ -16,6 +16,8 @@ namespace auger {
 
 // A probe whose name could be taken for a part of the language is quoted.
 std::string spell_probe(const std::string& text);
+// "tid 4711, and comm worker", escaped; "off".
+std::string filter_text(const FilterSpec& filter);
 // Empty: there is none of this number.
 std::string spell_probe(const Settings& settings, ProbeId id);
 // "filter comm a \"b c\""

@@ -26,9 +26,11 @@ class UndoStack {
             entries_.pop_front();
     }
     void pop() { entries_.pop_back(); }
-    void rename(const Rename& rename) {
+    // Makes the same change in all of them.
+    template <typename Change>
+    void change(const Change& change) {
         for (Entry& entry : entries_)
-            rename_probe(entry.before, rename);
+            change(entry.before);
     }
 
   private:

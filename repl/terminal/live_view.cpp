@@ -136,8 +136,9 @@ class LiveView::Run {
         while (!leaving_ && !session_.quitting()) {
             if (view_.signals_.stopping())
                 return;
+            // The terminal makes a signal of Ctrl-C.
             if (view_.signals_.take_interrupt())
-                return;
+                press({.character = 'c', .control = true});
             if (view_.signals_.take_redraw()) {
                 terminal_->renew();
                 changed_ = true;
@@ -151,16 +152,19 @@ class LiveView::Run {
     }
 
   private:
+    void press(const Key& key) {
+        last_key_ = steady_clock::now();
+        changed_ = pressed_ = true;
+        for (const Request& request : screen_.press(key))
+            serve(request);
+    }
     void take_keys() {
         const auto begin = steady_clock::now();
         while (!leaving_ && !session_.quitting()) {
             const auto key = terminal_->next_key();
             if (!key)
                 return;
-            last_key_ = steady_clock::now();
-            changed_ = pressed_ = true;
-            for (const Request& request : screen_.press(*key))
-                serve(request);
+            press(*key);
             if (last_key_ - begin > key_limit)
                 return;
         }

@@ -144,5 +144,31 @@ TEST(StandardInput, IsAScript) {
     EXPECT_THAT(huge.err, HasSubstr("stdin:1:65537"));
 }
 
+// A recording is read when something of it is needed, which an edit may be, too.
+TEST(Replaying, AnEditMayBeTheFirstCommand) {
+    const std::string recording = AUGER_SOURCE_DIR "/tests/unit/recordings/format_4.auger";
+    for (const char* commands :
+         {"threshold outer 5ms; flame slow", "window 100ms until 500ms; top", "time outer off",
+          "split outer > 1ms; split by arg0", "delete 1"}) {
+        const Outcome outcome = auger({"--batch", "--replay", recording, "-e", commands});
+        EXPECT_EQ(outcome.code, 0) << commands << "\n" << outcome.err;
+    }
+    const Outcome wrong = auger({"--batch", "--replay", recording, "-e", "threshold nobody 5ms"});
+    EXPECT_EQ(wrong.code, 1);
+    EXPECT_THAT(wrong.err, HasSubstr("\"nobody\" is not timed"));
+}
+
+// What came of the recording meanwhile is not taken back.
+TEST(Replaying, UndoIsOfTheEditAlone) {
+    const std::string recording = AUGER_SOURCE_DIR "/tests/unit/recordings/format_4.auger";
+    const Outcome outcome =
+        auger({"--batch", "--replay", recording, "-e", "window 10s; probes; undo; probes"});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    const size_t undone = outcome.out.find("undid \"window 10s\"");
+    ASSERT_NE(undone, std::string::npos);
+    EXPECT_NE(outcome.out.find("outer"), std::string::npos);
+    EXPECT_NE(outcome.out.find("outer", undone), std::string::npos) << outcome.out;
+}
+
 } // namespace
 } // namespace auger::test

@@ -235,6 +235,19 @@ TEST_F(LiveView, IsWrittenAgainOverWhatItsCommandPrints) {
     }
 }
 
+// What is typed, first; then the view.
+TEST_F(LiveView, CtrlCEndsALineThatIsTyped) {
+    Terminal terminal = shell();
+    open(terminal);
+    terminal.type(":time handle");
+    terminal.expect_last_line(":time handle");
+    terminal.press("C-c");
+    terminal.expect_gone(":time handle");
+    EXPECT_EQ(terminal.state("alternate_on"), "1");
+    terminal.press("C-c");
+    EXPECT_TRUE(wait_until([&] { return terminal.state("alternate_on") == "0"; }));
+}
+
 TEST_F(LiveView, CtrlCEndsWhatRunsAndSaysThatItRuns) {
     Terminal terminal = shell();
     open(terminal);

@@ -244,6 +244,19 @@ TEST(Diagnostic, ColumnsAreCharactersNotBytes) {
                                    "             ^\n");
 }
 
+// Of what takes two columns, and of what takes none: the caret is below, the column is the
+// character's.
+TEST(Diagnostic, TheCaretStandsInTheColumnsOfATerminal) {
+    const Diagnostic wide{{"f", 1, "echo \u65e5\u672c; x\u65e5\u672cx y"}, {{13, 8}, "no", ""}};
+    EXPECT_EQ(wide.render(), "f:1:10: error: no\n"
+                             "    echo \u65e5\u672c; x\u65e5\u672cx y\n"
+                             "               ^~~~~~\n");
+    const Diagnostic combining{{"f", 1, "echo e\u0301; x"}, {{10, 1}, "no", ""}};
+    EXPECT_EQ(combining.render(), "f:1:10: error: no\n"
+                                  "    echo e\u0301; x\n"
+                                  "            ^\n");
+}
+
 TEST(Diagnostic, LongLinesBecomeExcerpts) {
     const std::string line = std::string(5000, 'a') + "X" + std::string(5000, 'b');
     const std::string shown = Diagnostic{{"f", 1, line}, {{5000, 1}, "no", ""}}.render();

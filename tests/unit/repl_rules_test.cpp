@@ -51,6 +51,15 @@ TEST(RuleCommands, FoldRecursionOnce) {
     EXPECT_TRUE(test.session.settings().rules.empty());
 }
 
+// An expression is one word, however the command before it is abbreviated.
+TEST(RuleCommands, AreAbbreviatedBeforeExpressions) {
+    TestSession test;
+    for (const char* line : {"rewrite frame /a b/ x", "rewr fr /a b/ x", "dr f /a b/"}) {
+        EXPECT_THAT(test.run(line), HasSubstr("/a b/")) << line;
+        EXPECT_EQ(test.failure, std::nullopt) << line;
+    }
+}
+
 TEST(RuleCommands, ComplainAtTheExactPlace) {
     TestSession test;
     EXPECT_THAT(test.run("drop frame /ab[z-a]c/"),

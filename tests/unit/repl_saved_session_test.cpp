@@ -71,15 +71,19 @@ TEST(SavedSession, EveryKindOfSettingComesBack) {
                     "only recv if ret < 0", "slow send > 5ms show off", "slow other > 1.5ms",
                     "span request from open_it if ret != 0 key ret queued to \"f(int)\" key arg0 "
                     "resume work key arg0 park idle limit 90s",
-                    "slow request > p99", "time request off",
-                    "split handle > p99.9 at main.cc:12 by arg1",
+                    "slow request > p99", "split handle > p99.9 at main.cc:12 by arg1",
                     "only in handle and not (comm logger or tid 7) and at x.c:3 and in py:app.get",
                     "explain handle by recv, other", "sample wall wakers tasks 199",
-                    "sample wall tasks 4999 only ((handle > p95) or (in send))", "ewma 90s"));
+                    "sample wall tasks 4999 only ((handle > p95) or (in send))", "ewma 90s",
+                    "time request off"));
     EXPECT_THAT(expect_round_trip("target 4711; explain 'by' by 'f(int, char)', g"),
                 ElementsAre("target -p 4711", "time \"by\"", "time \"f(int, char)\"", "time g",
                             "explain \"by\" by \"f(int, char)\", g"));
     expect_round_trip("target 4711; time g; explain handle");
+    // What is off stays off, whatever would attach it.
+    expect_round_trip("target 4711; explain handle by recv; time recv off; time handle off");
+    expect_round_trip("target 4711; time handle; sample wall wakers 4999 only in handle");
+    expect_round_trip("target 4711; sample wall wakers 99; sample 4999 only in handle");
     expect_round_trip("target -a; window 10s; sample 999; split handle > 10ms so-far");
     expect_round_trip(
         "target 1; time f; slow f > 1ms if *(u32 *)(arg0 + 8) & 6 == 2 show p->items[i - 1], "

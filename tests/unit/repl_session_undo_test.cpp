@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a failed command takes back, and what `undo` does.
 #include "repl_fake_backend.h"
+#include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
 
@@ -78,6 +79,34 @@ TEST(Session, UndoGoesBackOneEditAtATime) {
     test.run("undo\nundo");
     EXPECT_EQ(test.session.settings(), nothing);
     EXPECT_THAT(test.run("undo"), HasSubstr("nothing to undo"));
+}
+
+// What streamed stays ended, since it would be overwritten; intervals begin again.
+TEST(Session, UndoOfRecordOff) {
+    test::TemporaryFolder folder;
+    TestSession test;
+    test.run("target 4711\nrecord " + folder.path("profiles") + " every 10s\nwindow 10s");
+    test.run("record off");
+    EXPECT_EQ(test.run("undo"), "undid \"record off\"\n");
+    test.run("record " + folder.path("a.auger"));
+    test.run("record off");
+    EXPECT_EQ(test.run("undo"), "undid \"record off\"\n") << "it has ended the intervals";
+    EXPECT_EQ(test.session.settings().recording, "");
+    EXPECT_EQ(test.session.settings().intervals.folder, folder.path("profiles"));
+}
+
+// Its processes have ended: what was before the change of target can be had all the same.
+TEST(Session, UndoGoesOnWhereATargetIsGone) {
+    TestSession test;
+    test.run("target -n old\nsample 99\nwindow 10s\ntarget 4712");
+    test.backend.failing = {"target 2"}; // by name
+    const std::string said = test.run("undo");
+    EXPECT_EQ(test.failure, std::nullopt) << said;
+    EXPECT_THAT(said, HasSubstr("undid \"target 4712\"; the target stays: "));
+    EXPECT_THAT(test.run("undo"), HasSubstr("undid \"window 10s\"; the target stays: "));
+    test.run("undo");
+    EXPECT_EQ(test.session.settings().sampling.rate_hz, 0u);
+    EXPECT_EQ(test.session.settings().target.pids, std::vector<pid_t>{4712});
 }
 
 TEST(Session, UndoOfDeleteBringsTheProbeBackUnderAnotherNumber) {

@@ -259,6 +259,13 @@ TEST_F(Panes, AThreadIsFilteredByEnter) {
     EXPECT_EQ(wishes[0].kind, Wish::Kind::run);
     EXPECT_EQ(wishes[0].text, "filter tid 104");
     EXPECT_NE(row_at_cursor(*pane).find("104"), std::string::npos);
+    // The one that is filtered for already.
+    Scope filtered;
+    filtered.threads = "tid 104";
+    std::vector<Wish> again;
+    pane->act(Action::enter, model, filtered, again);
+    ASSERT_EQ(again.size(), 1u);
+    EXPECT_EQ(again[0].text, "filter tid off");
 }
 
 TEST_F(Panes, ADifferenceLeadsToTheFlame) {

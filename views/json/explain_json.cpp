@@ -26,9 +26,12 @@ Line share_line(const ExplainedPart& part, double mean_ns) {
 
 } // namespace
 
-std::string explain_json(const Model& model, const Window& window, ProbeId probe) {
+std::string explain_json(const Model& model, const Window& window, ProbeId probe,
+                         std::optional<size_t> limit) {
     using namespace json_parts;
-    const Explanation found = explain_calls(model, window, probe);
+    Explanation found = explain_calls(model, window, probe);
+    if (limit && found.functions.size() > *limit)
+        found.functions.resize(*limit);
     Line functions = Line::array(), states = Line::array();
     for (const ExplainedPart& part : found.functions) {
         Line line = share_line(part, found.mean_ns);

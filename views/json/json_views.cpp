@@ -244,6 +244,7 @@ std::string status_json(const Model& model, const StatusContext& context) {
         for (const auto& [name, count] : shipping.counts())
             account[std::string(name)] = {{"intervals", count.intervals},
                                           {"samples", count.samples}};
+        account["unwritten"] = shipping.unwritten;
         account["rejected"] = shipping.rejected;
         account["spool_bytes"] = shipping.bytes;
         account["problem"] = escape_untrusted(shipping.problem);

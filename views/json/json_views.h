@@ -12,9 +12,9 @@ namespace auger {
 std::string flame_json(const Model&, const Window&, const ClassFilter& filter = {},
                        GroupBy by = GroupBy::process, const std::string& under = {},
                        FrameChoice frames = FrameChoice::all);
+// `limit`, here and below: of functions or threads, those with most; all without one.
 std::string neighbours_json(const Model&, const Window&, const FunctionFocus&,
-                            const ClassFilter& filter = {});
-// `limit`: of functions or threads, those with most; all without one.
+                            const ClassFilter& filter = {}, std::optional<size_t> limit = {});
 std::string top_json(const Model&, const Window&, const ClassFilter& filter = {},
                      std::optional<size_t> limit = {});
 std::string threads_json(const Model&, const Window&, const ClassFilter& filter = {},
@@ -37,7 +37,8 @@ std::string functions_json(const Model&, const Window&, std::optional<ProbeId> p
                            FunctionColumn sorted_by = FunctionColumn::total,
                            std::optional<size_t> limit = {});
 // One object; shares are parts of 1.
-std::string explain_json(const Model&, const Window&, ProbeId probe);
+std::string explain_json(const Model&, const Window&, ProbeId probe,
+                         std::optional<size_t> limit = {});
 // One object a slow call, the oldest first; calls within the window only.
 Result<std::vector<std::string>> calls_json(const Model&, const Window&,
                                             std::optional<ProbeId> probe = {},

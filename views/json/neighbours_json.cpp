@@ -8,10 +8,12 @@
 namespace auger {
 
 std::string neighbours_json(const Model& model, const Window& window, const FunctionFocus& focus,
-                            const ClassFilter& filter) {
+                            const ClassFilter& filter, std::optional<size_t> limit) {
     using namespace json_parts;
     const SymbolTables& symbols = model.symbols();
-    const Neighbours found = sum_neighbours(model, window, filter, focus);
+    Neighbours found = sum_neighbours(model, window, filter, focus);
+    if (limit && found.neighbours.size() > *limit)
+        found.neighbours.resize(*limit);
     auto module_of = [&](FunctionId id) {
         return escape_untrusted(symbols.module(symbols.function(id).module).path);
     };

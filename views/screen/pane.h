@@ -23,6 +23,7 @@ struct Scope {
     Window window; // the session's, in force for its commands too
     ClassFilter filter;
     GroupBy by = GroupBy::process;
+    std::string threads{}; // the session's filter, as `filter` says it; empty: none
 
     friend bool operator==(const Scope&, const Scope&) = default;
 };

@@ -51,7 +51,7 @@ void PaneSet::set_scope(Scope scope) {
 }
 
 void PaneSet::choose(const ClassFilter& filter, GroupBy by) {
-    set_scope({scope_.window, filter, by});
+    set_scope({scope_.window, filter, by, scope_.threads});
 }
 
 void PaneSet::mark_stale() {
@@ -64,9 +64,11 @@ void PaneSet::freeze(bool frozen, const Model& model) {
     mark_stale();
 }
 
-bool PaneSet::refresh(const Model& model, const Window& in_force, const TimeSlice& slice) {
+bool PaneSet::refresh(const Model& model, const Window& in_force, const std::string& threads,
+                      const TimeSlice& slice) {
     Scope scope = scope_;
     scope.window = in_force;
+    scope.threads = threads;
     if (frozen_ns_ && scope.window.end_ns == 0)
         scope.window.end_ns = *frozen_ns_;
     // The class that was shown may have gone with the split.

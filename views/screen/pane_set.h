@@ -42,7 +42,8 @@ class PaneSet {
     bool frozen() const { return frozen_ns_.has_value(); }
 
     // Panes that are seen take in what came; returns whether something is left to do.
-    bool refresh(const Model&, const Window& in_force, const TimeSlice&);
+    bool refresh(const Model&, const Window& in_force, const std::string& threads,
+                 const TimeSlice&);
     // The classes of what the flame shows.
     ClassSums shown_sums() const;
 

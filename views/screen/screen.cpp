@@ -17,7 +17,7 @@ bool Screen::Implementation::show(std::string_view name) {
 bool Screen::Implementation::refresh(const ScreenState& state, const TimeSlice& slice) {
     state_ = state;
     look_for_suggestion();
-    return panes_.refresh(model_, state_.window, slice);
+    return panes_.refresh(model_, state_.window, state_.filter, slice);
 }
 
 // While nothing is timed, and not often: it takes some milliseconds.

@@ -36,6 +36,7 @@ struct ScreenState {
     SymbolProgress symbols;
     bool replaying = false;
     bool ended = false;     // nothing more will come
+    std::string filter{};   // in force, as `filter` says it; empty: none
     std::string spans_of{}; // programs whose requests `span auto` times; empty: none is known
 };
 

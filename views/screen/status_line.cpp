@@ -71,6 +71,8 @@ std::vector<Item> items_of(const Model& model, const ScreenState& state, const C
     }
     if (!model.only().text.empty())
         items.push_back({"only " + model.only().text, Style::number, 2});
+    if (!state.filter.empty())
+        items.push_back({"filter " + state.filter, Style::number, 2});
     if (!state.replaying && state.overhead > 0)
         items.push_back(
             {fmt::format("overhead {}", format_percent(state.overhead)), Style::dim, 6});

@@ -135,8 +135,12 @@ bool ThreadsPane::act(Action action, const Model& model, const Scope& scope,
     }
 }
 
-void ThreadsPane::open_row(size_t row, const Model&, const Scope&, std::vector<Wish>& wishes) {
-    wishes.push_back({Wish::Kind::run, fmt::format("filter tid {}", rows_[row].tid), {}});
+// The one that is filtered for already: everything again.
+void ThreadsPane::open_row(size_t row, const Model&, const Scope& scope,
+                           std::vector<Wish>& wishes) {
+    const std::string thread = fmt::format("tid {}", rows_[row].tid);
+    wishes.push_back(
+        {Wish::Kind::run, scope.threads == thread ? "filter tid off" : "filter " + thread, {}});
 }
 
 size_t ThreadsPane::draw_head(Area& area) {
