@@ -165,19 +165,16 @@ int exchange_state(u64* ctx) {
     return 0;
 }
 
-// A thread waits, and another one goes on. One that has several exchanges open at once works for
-// none while it waits for whatever comes next.
+// A thread waits. One that has several exchanges open at once works for none while it waits for
+// whatever comes next.
 SEC("tp_btf/sched_switch")
 int exchange_wait(u64* ctx) {
     bool preempted = ctx[0];
-    struct task_struct *prev = (void*)ctx[1], *next = (void*)ctx[2];
+    struct task_struct* prev = (void*)ctx[1];
     const struct pt_regs___kernel* regs;
     struct open_calls* calls;
     bool for_events;
 
-    calls = next->pid ? bpf_task_storage_get(&open_calls, next, NULL, 0) : NULL;
-    if (calls && calls->attached)
-        note_exchanges_at_work(calls);
     if (!prev->pid || preempted || !prev->__state)
         return 0;
     calls = bpf_task_storage_get(&open_calls, prev, NULL, 0);

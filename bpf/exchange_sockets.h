@@ -104,6 +104,8 @@ static __always_inline void receive(struct sock* sk, u32 received) {
     else if (connection->phase == PHASE_SENT && !connection->turn &&
              came_unheard(connection, use.tcp, received))
         connection->turn = 1; // when it came is not known
+    // Else the compiler keeps another copy for each branch, and the verifier does not know which.
+    barrier_var(use.tcp);
     is_ahead = use.tcp && is_read_ahead(connection, received);
     begins = connection->phase != PHASE_RECEIVED || is_ahead;
     if (begins && is_rest_of_request(connection, received)) {

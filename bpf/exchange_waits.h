@@ -49,23 +49,6 @@ __noinline int note_idle_exchanges(struct open_calls* calls, u32 fd, bool for_ev
     return 0;
 }
 
-__noinline int note_if_at_work(const struct attached_span* attached) {
-    struct span* span = attached ? attached_span(attached) : NULL;
-
-    if (span && (span->open.flags & WIRE_SPAN_IS_EXCHANGE))
-        span->exchange.idle = 0;
-    return 0;
-}
-
-// The thread goes on: whatever it waited for, it may work for them now.
-__noinline int note_exchanges_at_work(struct open_calls* calls) {
-    if (!calls)
-        return 0;
-    for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++)
-        note_if_at_work(&calls->spans.of[i]);
-    return 0;
-}
-
 __noinline int leave_exchanges(struct open_calls* calls, u64 now) {
     if (!calls)
         return 0;

@@ -403,11 +403,11 @@ __noinline int reach_span_point(struct open_calls* calls, struct open_calls* aro
     name = name_of_spec(point.spec, point.generation);
     if (!(point.flags & WIRE_SPAN_KEYED) && point.role != WIRE_SPAN_BEGIN) {
         u32 place = find_attached(calls, name);
-        struct attached_span* attached = &calls->spans.of[place & (WIRE_ATTACHED_SPANS - 1)];
 
         // Not one that another thread has taken up since.
-        if (place < WIRE_ATTACHED_SPANS && attached_span(attached))
-            key.key = attached->key.key;
+        if (place < WIRE_ATTACHED_SPANS &&
+            works_for_it(&calls->spans.of[place & (WIRE_ATTACHED_SPANS - 1)]))
+            key.key = calls->spans.of[place & (WIRE_ATTACHED_SPANS - 1)].key.key;
     }
     switch (point.role) {
     case WIRE_SPAN_BEGIN:
@@ -422,14 +422,10 @@ __noinline int reach_span_point(struct open_calls* calls, struct open_calls* aro
             span->g = 0;
             span->go_epoch = 0;
         }
-        if (span && span->open.tid == (u32)id) {
-            u32 place = find_attached(calls, name);
-            struct attached_span* attached = &calls->spans.of[place & (WIRE_ATTACHED_SPANS - 1)];
-
-            // The thread may have gone on to another one of this name.
-            if (place < WIRE_ATTACHED_SPANS && attached->state == state)
-                detach_span(calls, attached, now);
-        } else if (span && (point.flags & WIRE_SPAN_ANYWHERE))
+        // The thread may have gone on to another one of this name.
+        if (span && span->open.tid == (u32)id)
+            detach_span_of(calls, state, now);
+        else if (span && (point.flags & WIRE_SPAN_ANYWHERE))
             park_elsewhere(&span->open, now);
         break;
     case WIRE_SPAN_RESUME:

@@ -73,6 +73,27 @@ __noinline int detach_spans_of(struct open_calls* calls, u64 name, u64 now) {
     return 0;
 }
 
+__noinline int detach_if_it(struct open_calls* calls, struct attached_span* attached, u64 state,
+                            u64 now) {
+    if (calls && attached && attached->state == state)
+        detach_span(calls, attached, now);
+    return 0;
+}
+
+// The span that has, or had, this state.
+__noinline int detach_span_of(struct open_calls* calls, u64 state, u64 now) {
+    if (!calls)
+        return 0;
+    for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++)
+        detach_if_it(calls, &calls->spans.of[i], state, now);
+    return 0;
+}
+
+// Whether the thread works for that span still.
+__noinline int works_for_it(const struct attached_span* attached) {
+    return attached && attached->state && attached_span(attached);
+}
+
 __noinline int detach_one(struct open_calls* calls, struct attached_span* attached, u64 now) {
     if (calls && attached && attached->state)
         detach_span(calls, attached, now);

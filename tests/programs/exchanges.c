@@ -69,7 +69,7 @@ struct times {
 static uint64_t connections = 4, port, before, push, kill_after, exit_after;
 static bool loop, greet, pipeline, reset, fastcgi, fastcgi_apart, spin;
 static const char *first_bytes = "", *later_bytes = "", *unix_path = "";
-static uint64_t pause_ms, stall_ms;
+static uint64_t stall_ms;
 static int listener, client_go[2], connection_of[most_connections];
 static pid_t client;
 static uint64_t served, difficult, pushes, greetings, longest_around_ns;
@@ -202,10 +202,6 @@ static bool serve(int fd) {
     if (!send_whole(fd, answer.bytes, header_bytes))
         return false;
     think_between();
-    if (pause_ms) { // as for a database's answer, and then for this one
-        poll(NULL, 0, 2);
-        truth_spin_us(1000 * pause_ms);
-    }
     const uint64_t last = truth_now();
     if (!send_whole(fd, answer.bytes + header_bytes, sizeof answer - header_bytes) ||
         !send_large(fd))
@@ -489,7 +485,6 @@ int main(int argc, char** argv) {
         {"push", TRUTH_NUMBER, &push, "sends behind each answer that nobody has asked for"},
         {"first-bytes", TRUTH_TEXT, &first_bytes, "tls or http2"},
         {"later-bytes", TRUTH_TEXT, &later_bytes, "tls or http2"},
-        {"pause-ms", TRUTH_NUMBER, &pause_ms, "in the middle of an answer, mostly at work"},
         {"stall-ms", TRUTH_NUMBER, &stall_ms, "of the client, before it receives a large answer"},
         {"fastcgi", TRUTH_FLAG, &fastcgi, "requests are FastCGI's; not with --loop or --pipeline"},
         {"fastcgi-apart", TRUTH_FLAG, &fastcgi_apart, "... whose last record is sent by itself"},

@@ -21,8 +21,7 @@ typedef uint64_t function_type(uint64_t a, uint64_t b);
 #define NAME "prologues"
 #define FUNCTIONS(f)                                                                               \
     f(starts_push) f(starts_endbr) f(starts_sub) f(starts_nop5) f(starts_mov) f(starts_endbr_nop5) \
-        f(inner_nop5) f(loops_to_nop) f(pushes_late) f(returns_twice) f(starts_pushf)              \
-            f(starts_xchg)
+        f(inner_nop5) f(loops_to_nop) f(pushes_late) f(returns_twice) f(starts_xchg)
 #endif
 // By an instruction of AVX.
 #define VECTOR_FUNCTIONS(f) f(starts_vpcmpeq) f(starts_vcmp)

@@ -148,18 +148,8 @@
     ret
     end returns_twice
 
-# What the kernel would do wrongly under a probe: a flag is stored that it sets itself; an exchange is
-# taken for a nop; and vector instructions for a jump and a return, by their opcodes 76, 7e and c2.
-    function starts_pushf
-    pushfq
-    .cfi_adjust_cfa_offset 8
-    popfq
-    .cfi_adjust_cfa_offset -8
-    lea (%rdi,%rdi,2), %rax
-    add %rsi, %rax
-    ret
-    end starts_pushf
-
+# What the kernel would do wrongly under a probe: an exchange is taken for a nop, and vector
+# instructions for a jump and a return, by their opcodes 76, 7e and c2.
     function starts_xchg
     xchg %r8, %rax
     lea (%rdi,%rdi,2), %rax
