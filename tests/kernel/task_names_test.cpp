@@ -63,7 +63,7 @@ class TaskNames : public KernelTest {
         return frames;
     }
     uint32_t cookie() const {
-        return wire_python_cookie(7, text_.address(), text_.address(), 0, 0);
+        return wire_python_cookie(7, text_.address(), text_.address(), lines_.address(), 0);
     }
 
     Object text_, lines_, code_;

@@ -176,13 +176,13 @@ TEST(CollapsedStacks, CountWhatSamplesWeigh) {
     SyntheticStream stream(model);
     stream.sample(1 * ms, 1, stream.stack({"main", "inside"}), {}, 1 * ms);
     stream.sample(2 * ms, 1, stream.stack({"main", "inside"}), {}, 1 * ms);
-    stream.sample(3 * ms, 1, stream.stack({"main", "outside"}), {}, 10 * ms);
+    stream.sample(3 * ms, 1, stream.stack({"main", "outside"}), {}, 7 * ms);
     stream.sample(4 * ms, 1, stream.stack({"main", "waits"}), {}, 3000 * ms, SampleKind::blocked);
-    // 12 ms of running threads in 3 samples: one stands for 4 ms.
+    // 9 ms of running threads in 3 samples: one stands for 3 ms. Counts are whole, and add up.
     const std::string text = collapsed_stacks(model, {{{}, GroupBy::process, ""}, {}});
     EXPECT_NE(text.find("inside 1\n"), std::string::npos) << text;
-    EXPECT_NE(text.find("outside 3\n"), std::string::npos) << text;
-    EXPECT_NE(text.find("waits 750\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("outside 2\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("waits 1000\n"), std::string::npos) << text;
 }
 
 } // namespace

@@ -4,8 +4,11 @@
 #include "views/frame_text.h"
 #include "views/model/frames_under.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace auger {
@@ -22,6 +25,29 @@ double period_ns(const std::vector<LabelledSums::Entry>& entries) {
             running += sum;
     return running.samples > 0 && running.weight_ns > 0 ? running.weight_ns / running.samples
                                                         : of_waits_alone;
+}
+
+using CountedLine = std::pair<const std::string*, uint64_t>;
+
+// The lines that have a whole sample, in their order. Those of all of them together are those of
+// the whole: what rounding down leaves is for the lines that it took most of (largest remainder).
+std::vector<CountedLine> whole_numbers(const std::map<std::string, double>& lines) {
+    std::vector<CountedLine> counted;
+    std::vector<std::pair<double, size_t>> lost; // of the line at this place
+    double all = 0;
+    uint64_t given = 0;
+    for (const auto& [line, samples] : lines) {
+        counted.emplace_back(&line, static_cast<uint64_t>(samples));
+        lost.emplace_back(static_cast<double>(counted.back().second) - samples, lost.size());
+        all += samples;
+        given += counted.back().second;
+    }
+    std::ranges::sort(lost);
+    const auto whole = static_cast<uint64_t>(std::llround(all));
+    for (size_t i = 0; i < lost.size() && given < whole; i++, given++)
+        counted[lost[i].second].second++;
+    std::erase_if(counted, [](const CountedLine& line) { return line.second == 0; });
+    return counted;
 }
 
 } // namespace
@@ -49,11 +75,9 @@ Result<uint64_t> write_collapsed(const Model& model, const ExportQuery& query, B
     for (const std::string& note : export_notes(model, query))
         out.write("# " + note + ".\n");
     uint64_t written = 0;
-    for (const auto& [line, samples] : lines) {
-        if (const long long count = std::llround(samples); count > 0) {
-            out.write(line + " " + std::to_string(count) + "\n");
-            written++;
-        }
+    for (const auto& [line, count] : whole_numbers(lines)) {
+        out.write(*line + " " + std::to_string(count) + "\n");
+        written++;
     }
     return written;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Collapsed stacks: "label;outer;inner 12" a line, root first, as flame graph tools read them.
-// Counts are of samples; of ticks of the sampling clock where waits are among them. Not ns: some
-// importers expand them.
+// Counts are of samples, each of the weight that one of running threads has on average; waits are
+// as many as they weigh. They add up to the whole: see whole_numbers(). Not ns: some importers
+// expand them.
 #pragma once
 
 #include "views/exports/export.h"
