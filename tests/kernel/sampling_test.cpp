@@ -65,6 +65,22 @@ class Samples : public KernelTest {
             throw std::runtime_error("the program has no CPU clock");
         return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
     }
+    // What the hypervisor took of all CPUs, ns, to within 10 ms of each (USER_HZ; proc_stat(5)).
+    // The clock of a process is without it, that of the sampler goes on.
+    static double stolen() {
+        std::ifstream file("/proc/stat");
+        std::string all;
+        double time = 0;
+        file >> all;
+        for (int column = 0; column < 8; column++)
+            file >> time;
+        return time * 1e9 / static_cast<double>(sysconf(_SC_CLK_TCK));
+    }
+    // The most that it took since, ns. None where the count stands.
+    static double steal_since(double before) {
+        const double taken = stolen() - before;
+        return taken > 0 ? taken + 10e6 * static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN)) : 0;
+    }
 };
 
 TEST_F(Samples, FallAsTheCpuTimeDoes) {
@@ -126,23 +142,31 @@ TEST_F(Samples, ComeAtTheRateThatIsSetLive) {
         SCOPED_TRACE(rate);
         session.sample(rate);
         const double before = ticks(session), cpu_before = cpu_of(program);
+        const double stolen_before = stolen();
         const double wanted = std::max(3.0, 0.5 * rate);
         ASSERT_TRUE(session.pump_until([&] { return ticks(session) - before >= wanted; }));
         const double ticked = ticks(session) - before;
         const double seconds = (cpu_of(program) - cpu_before) / 1e9;
-        fmt::print("{} Hz: {} ticks in {} s of CPU time\n", rate, ticked, seconds);
-        EXPECT_LE(ticked, seconds * rate + 0.02 * rate);
+        const double taken = steal_since(stolen_before) / 1e9;
+        fmt::print("{} Hz: {} ticks in {} s of CPU time; {} s stolen\n", rate, ticked, seconds,
+                   taken);
+        EXPECT_LE(ticked, (seconds + taken) * rate + 0.02 * rate);
         EXPECT_GE(ticked, 0.97 * seconds * rate - 2 - 0.02 * rate);
         const LedgerEvent& ledger = session.model().ledger();
         EXPECT_EQ(ledger.rate_hz, rate);
-        EXPECT_NEAR(ledger.rate_achieved_hz * seconds, ticked, 4 + 0.03 * ticked + 0.02 * rate);
+        const double around = 4 + 0.03 * ticked + 0.02 * rate;
+        EXPECT_LE(ledger.rate_achieved_hz * seconds, ticked + around);
+        EXPECT_GE(ledger.rate_achieved_hz * (seconds + taken), ticked - around);
     }
     // The fastest: what comes is up to the machine, and the ledger says what came.
     session.sample(49'999);
-    const double before = ticks(session), cpu_before = cpu_of(program);
+    const double before = ticks(session), cpu_before = cpu_of(program), stolen_before = stolen();
     ASSERT_TRUE(session.pump_until([&] { return ticks(session) - before > 10'000; }));
-    const double achieved = (ticks(session) - before) / ((cpu_of(program) - cpu_before) / 1e9);
-    EXPECT_LT(achieved, 49'999 * 1.03);
+    const double ticked = ticks(session) - before;
+    const double seconds = (cpu_of(program) - cpu_before) / 1e9;
+    const double achieved = ticked / seconds; // at most: where CPU time was stolen it is less
+    const double least = ticked / (seconds + steal_since(stolen_before) / 1e9);
+    EXPECT_LT(least, 49'999 * 1.03);
     // A tick that takes longer than the period leaves out those that fall into it: from the end of
     // one the next is at most a period away. What one takes is known to within an eighth
     // (durations_test.cpp); 3 % as above.
@@ -150,7 +174,8 @@ TEST_F(Samples, ComeAtTheRateThatIsSetLive) {
     fmt::print("49,999 Hz: {} Hz, a tick takes {} ns\n", achieved, gap);
     EXPECT_GT(achieved, 0.97e9 / (1e9 / 49'999 + 1.125 * gap));
     EXPECT_EQ(session.model().ledger().rate_hz, 49'999u);
-    EXPECT_NEAR(session.model().ledger().rate_achieved_hz / achieved, 1, 0.05);
+    EXPECT_LT(session.model().ledger().rate_achieved_hz, 1.05 * achieved);
+    EXPECT_GT(session.model().ledger().rate_achieved_hz, 0.95 * least);
     session.sample(0);
     double stopped = ticks(session);
     uint64_t time = session.backend().now_ns();
