@@ -28,7 +28,7 @@ static __always_inline void add_to_chain(struct stack_walk* walk, u64 first, u64
 static __always_inline void clear_chain(struct stack_walk* walk) {
     walk->chain.count = 0;
     walk->chain.placed = 0;
-    walk->chain.endless = 0;
+    walk->chain.stop = 0;
     walk->chain.each = 0;
 }
 

@@ -233,7 +233,7 @@ __noinline int read_perl_context(struct stack_walk* walk, const struct wire_perl
     walk->perl.left--;
     at = walk->perl.contexts + (u64)walk->perl.left * layout->context_bytes;
     if (bpf_probe_read_user(walk->perl.words, WIRE_PERL_CONTEXT_BYTES, (void*)at)) {
-        walk->chain.endless = WIRE_STOP_UNREADABLE;
+        walk->chain.stop = WIRE_STOP_UNREADABLE;
         return 0;
     }
     type = (u8)perl_word(walk, WIRE_PERL_CONTEXT_TYPE);
@@ -300,6 +300,6 @@ __noinline int read_perl_frames(struct stack_walk* walk) {
     for (u32 i = 0; i < MOST_CONTEXTS / TURNS_AT_ONCE && more; i++)
         more = read_some_perl_contexts(walk, layout);
     if (more || is_chain_full(walk))
-        walk->chain.endless = WIRE_STOP_DEPTH;
+        walk->chain.stop = WIRE_STOP_DEPTH;
     return 0;
 }

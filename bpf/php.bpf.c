@@ -252,6 +252,6 @@ __noinline int read_php_frames(struct stack_walk* walk) {
     begin_at_php_registers(walk, layout);
     for (u32 i = 0; i < FRAMES_OF_CHAIN / TURNS_AT_ONCE && more; i++)
         more = read_some_php_frames(walk, layout);
-    walk->chain.endless = more ? WIRE_STOP_DEPTH : 0;
+    walk->chain.stop = more ? WIRE_STOP_DEPTH : 0;
     return 0;
 }

@@ -234,7 +234,7 @@ __noinline int read_python_frame(struct stack_walk* walk, const struct wire_pyth
     if (!frame)
         return 0;
     if (!read_frame_words(walk, layout, frame)) {
-        walk->chain.endless = WIRE_STOP_UNREADABLE;
+        walk->chain.stop = WIRE_STOP_UNREADABLE;
         return 0;
     }
     walk->python.frame = word_of(walk, layout->frame_previous);
@@ -251,7 +251,7 @@ __noinline int read_python_frame(struct stack_walk* walk, const struct wire_pyth
     if (wants_task(walk) && ends_task(&walk->python, kind))
         add_task(walk);
     if (!code || code >> USER_ADDRESS_BITS) {
-        walk->chain.endless = WIRE_STOP_UNREADABLE;
+        walk->chain.stop = WIRE_STOP_UNREADABLE;
         return 0;
     }
     is_read = read_code(walk, layout, code);
@@ -360,17 +360,17 @@ __noinline int read_python_frames(struct stack_walk* walk) {
         more = read_some_python_frames(walk, layout);
     if (layout->boundary == WIRE_PYTHON_EACH) {
         walk->chain.each = 1;
-        if (walk->python.frame && !walk->chain.endless)
-            walk->chain.endless = WIRE_STOP_DEPTH;
+        if (walk->python.frame && !walk->chain.stop)
+            walk->chain.stop = WIRE_STOP_DEPTH;
         look_for_loop(walk, &layout->loop, walk->process.python);
         return 0;
     }
-    if (walk->chain.count == FRAMES_OF_CHAIN && !walk->chain.endless) {
+    if (walk->chain.count == FRAMES_OF_CHAIN && !walk->chain.stop) {
         more = 1;
         for (u32 i = 0; i < FRAMES_BEYOND / TURNS_AT_ONCE && more; i++)
             more = pass_some_python_frames(walk, layout);
         if (more)
-            walk->chain.endless = WIRE_STOP_DEPTH;
+            walk->chain.stop = WIRE_STOP_DEPTH;
     }
     return find_python_boundary(walk);
 }

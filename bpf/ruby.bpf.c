@@ -160,14 +160,14 @@ __noinline int read_ruby_frame(struct stack_walk* walk, const struct wire_ruby_l
     if (next >= walk->ruby.end)
         return 0;
     if (walk->chain.count > FRAMES_OF_CHAIN - ROOM_OF_FRAME) {
-        walk->chain.endless = WIRE_STOP_DEPTH;
+        walk->chain.stop = WIRE_STOP_DEPTH;
         return 0;
     }
     walk->ruby.next = next + layout->frame_bytes;
     if (bpf_probe_read_user(walk->ruby.frame, WIRE_RUBY_FRAME_BYTES, (void*)next) ||
         !read_environment(walk, word_of_frame(walk, WIRE_RUBY_FRAME_EP))) {
         add_unreadable(walk);
-        walk->chain.endless = WIRE_STOP_UNREADABLE;
+        walk->chain.stop = WIRE_STOP_UNREADABLE;
         return 0;
     }
     flags = walk->ruby.environment[WIRE_RUBY_ENV_FLAGS];
@@ -234,6 +234,6 @@ __noinline int read_ruby_frames(struct stack_walk* walk) {
     for (u32 i = 0; i < FRAMES_OF_CHAIN / TURNS_AT_ONCE && more; i++)
         more = read_some_ruby_frames(walk, layout);
     if (more)
-        walk->chain.endless = WIRE_STOP_DEPTH;
+        walk->chain.stop = WIRE_STOP_DEPTH;
     return 0;
 }

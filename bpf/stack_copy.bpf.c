@@ -59,7 +59,7 @@ __noinline int copy_stack(const struct stack_walk* walk, struct stack_copy* copy
     copy->head.bp = walk->bp;
     copy->head.bx = walk->bx;
     copy->head.bx_state = walk->bx_state;
-    copy->head.is_deep = walk->chain.endless != 0;
+    copy->head.chain_stop = walk->chain.stop;
     from = (walk->sp - RED_ZONE) & ~7ull;
     copy->head.start = from;
     // By pages: the last one of a stack is followed by nothing.

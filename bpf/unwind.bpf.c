@@ -118,8 +118,8 @@ __noinline int end_walk(struct stack_walk* walk, u32 stop) {
 
     if (!walk)
         return 0;
-    if (stop == WIRE_STOP_END && walk->chain.endless)
-        stop = walk->chain.endless;
+    if (stop == WIRE_STOP_END && walk->chain.stop)
+        stop = walk->chain.stop;
     // User space puts Ruby's and Perl's frames in their places.
     if (walk->ruby.has_chain || walk->perl.interpreter) {
         append_chain_frames(walk);
@@ -135,12 +135,12 @@ __noinline int end_walk(struct stack_walk* walk, u32 stop) {
         return walk->count;
     }
     // What has no boundary has no place: a chain that ends before its own is shown all the same.
-    if (walk->python.boundary || walk->chain.endless || walk->loop.code.body_size ||
+    if (walk->python.boundary || walk->chain.stop || walk->loop.code.body_size ||
         stop == WIRE_STOP_LATE)
         append_chain_frames(walk);
     // User space may go on to the end of the native frames.
     if (walk->count >= WIRE_STACK_WORDS - 2 && has_chain_frames(walk))
-        walk->chain.endless = WIRE_STOP_DEPTH;
+        walk->chain.stop = WIRE_STOP_DEPTH;
     if (config.go_label)
         add_go_label(walk);
     at = walk->count;

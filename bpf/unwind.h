@@ -33,7 +33,7 @@ enum { TURNS_AT_ONCE = 32 };
 struct frame_chain {
     volatile u32 count;  /* pairs */
     volatile u32 placed; /* of them, that stand behind their native frames */
-    u32 endless;         /* it goes on, nobody knows where to: why, a wire_unwind_stop; else 0 */
+    u32 stop;            /* why frames lack behind the last, a wire_unwind_stop; 0: none do */
     u32 each;            /* 1: each frame is a piece, without a boundary: WIRE_PYTHON_EACH */
     u64 words[WIRE_STACK_WORDS];
 };

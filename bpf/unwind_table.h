@@ -179,9 +179,9 @@ struct wire_stack_copy {
     __wire_u64 sp;
     __wire_u64 bp;
     __wire_u64 bx;
-    __wire_u16 bx_state; /* wire_rbx_state */
-    __wire_u16 is_deep;  /* 1: an interpreter's frames are more than can be kept */
-    __wire_u32 bytes;    /* that follow: [start, start + bytes) */
+    __wire_u16 bx_state;   /* wire_rbx_state */
+    __wire_u16 chain_stop; /* why an interpreter lacks frames, a wire_unwind_stop; 0: it has all */
+    __wire_u32 bytes;      /* that follow: [start, start + bytes) */
     __wire_u64 start;
 };
 

@@ -113,8 +113,8 @@ bool CopiedStacks::complete(WireSampleView& sample, uint64_t now_ns) {
     }
     if (stop != WIRE_STOP_END)
         frames_.push_back(WIRE_STACK_CUT | stop);
-    else if (copy.is_deep)
-        frames_.push_back(WIRE_STACK_CUT | WIRE_STOP_DEPTH);
+    else if (copy.chain_stop)
+        frames_.push_back(WIRE_STACK_CUT | copy.chain_stop);
     else if (natives == words.size() && unwind_.lacked_functions(pid, sample.head->event.time_ns))
         // All native frames are there, but nobody knows what they ran.
         frames_.push_back(WIRE_STACK_CUT | WIRE_STOP_PENDING);

@@ -10,13 +10,18 @@ namespace auger::test {
 namespace {
 
 // How they lie.
-class TwoStacks : public KernelTest, public testing::WithParamInterface<const char*> {};
+class TwoStacks : public KernelTest, public testing::WithParamInterface<const char*> {
+  protected:
+    static std::vector<std::string> arguments(std::vector<std::string> more) {
+        if (GetParam() != std::string("one"))
+            more.push_back(std::string("--") + GetParam());
+        more.insert(more.end(), {"--calls", "500", "--wait"});
+        return more;
+    }
+};
 
 TEST_P(TwoStacks, ACallBelowIsKept) {
-    std::vector<std::string> arguments = {"--calls", "500", "--wait"};
-    if (GetParam() != std::string("one"))
-        arguments.push_back(std::string("--") + GetParam());
-    Program program("two_stacks", arguments);
+    Program program("two_stacks", arguments({}));
     program.wait_ready();
     Session session;
     session.observe(program.pid());
@@ -52,10 +57,7 @@ TEST_P(TwoStacks, ACallBelowIsKept) {
 
 // A call that begins above does not tell that it is gone.
 TEST_P(TwoStacks, ACallBelowEndsByItsReturn) {
-    std::vector<std::string> arguments = {"--calls", "500", "--wait", "--busy-us", "10"};
-    if (GetParam() != std::string("one"))
-        arguments.push_back(std::string("--") + GetParam());
-    Program program("two_stacks", arguments);
+    Program program("two_stacks", arguments({"--busy-us", "10"}));
     program.wait_ready();
     Session session;
     session.observe(program.pid());

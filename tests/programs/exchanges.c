@@ -13,13 +13,15 @@
 // requests at once, read one by one), `--push N` (the server goes on sending when nobody has
 // asked),
 // `--first-bytes tls` and `http2` (how the connection begins), `--later-bytes` (how each request
-// does). `--fastcgi`: requests are in records of FastCGI, the last of which, as PHP does it, is
+// does). `--stall-ms N`: answers are large, and the client waits that long before it reads.
+// `--fastcgi`: requests are in records of FastCGI, the last of which, as PHP does it, is
 // received when they have been answered;
 // `--fastcgi-apart`: that one is sent by itself, when the first part of the answer is there.
 // `--before N`: so many requests of each connection, but one, are over, and the connections there,
 // before `ready`.
 #define _GNU_SOURCE
 #include "common/truth.h"
+#include "large_answer.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -66,10 +68,9 @@ struct times {
     uint64_t inside_ns, around_ns;
 };
 
-static uint64_t connections = 4, port, before, push, kill_after, exit_after;
+static uint64_t connections = 4, port, before, push, stall_ms, kill_after, exit_after;
 static bool loop, greet, pipeline, reset, fastcgi, fastcgi_apart, spin;
 static const char *first_bytes = "", *later_bytes = "", *unix_path = "";
-static uint64_t stall_ms;
 static int listener, client_go[2], connection_of[most_connections];
 static pid_t client;
 static uint64_t served, difficult, pushes, greetings, longest_around_ns;
@@ -151,38 +152,6 @@ static void note(const struct request* request, uint64_t received, uint64_t last
         _exit(0);
 }
 
-// More than all buffers take, as servers send it that do not wait: what there is room for.
-enum { large_bytes = 24 << 20, piece_bytes = 1 << 20 };
-
-static bool send_large(int fd) {
-    static const char piece[piece_bytes];
-    size_t left = stall_ms ? large_bytes : 0;
-    while (left) {
-        const size_t size = left < sizeof piece ? left : sizeof piece;
-        const ssize_t sent = send(fd, piece, size, MSG_NOSIGNAL | MSG_DONTWAIT);
-        struct pollfd room = {.fd = fd, .events = POLLOUT};
-        if (sent > 0)
-            left -= (size_t)sent;
-        else if (errno != EAGAIN || poll(&room, 1, -1) < 0)
-            return false;
-    }
-    return true;
-}
-
-static bool receive_large(int fd) {
-    static char piece[piece_bytes]; // the clients' threads do not look at it
-    size_t left = stall_ms ? large_bytes : 0;
-    if (left)
-        usleep((useconds_t)(1000 * stall_ms));
-    while (left) {
-        const ssize_t got = recv(fd, piece, left < sizeof piece ? left : sizeof piece, 0);
-        if (got <= 0)
-            return false;
-        left -= (size_t)got;
-    }
-    return true;
-}
-
 static bool serve(int fd) {
     struct request request;
     struct answer answer = {{0}};
@@ -204,7 +173,7 @@ static bool serve(int fd) {
     think_between();
     const uint64_t last = truth_now();
     if (!send_whole(fd, answer.bytes + header_bytes, sizeof answer - header_bytes) ||
-        !send_large(fd))
+        (stall_ms && !send_large(fd)))
         return false;
     note(&request, received, last, truth_now());
     think_afterwards();
@@ -311,7 +280,8 @@ static void ask(int fd, uint64_t id) {
         return;
     }
     if (!send_whole(fd, requests, count * sizeof *requests) ||
-        !receive_whole(fd, answers, count * sizeof *answers) || !receive_large(fd))
+        !receive_whole(fd, answers, count * sizeof *answers) ||
+        (stall_ms && !receive_large(fd, stall_ms)))
         exit(1);
 }
 

@@ -476,30 +476,5 @@ TEST(Session, AWindowMayReachToNow) {
     EXPECT_THAT(test.run("window 50ms until 608ms"), HasSubstr("this moment lies ahead"));
 }
 
-// Nothing is attached for it, so nothing will come.
-TEST(Session, WhatIsAskedOfAProbeThatIsOffIsNoted) {
-    TestSession test;
-    test.run("target 4711; time a; time b; time a off");
-    for (const char* line : {"slow a > 5ms", "split a > p95", "split if arg0 > 1", "only in a",
-                             "sample 99 only in a", "on slow a > 5ms record last 10s"})
-        EXPECT_THAT(test.run(line), HasSubstr("a is off, so it has no calls: \"time a\" attaches"))
-            << line;
-    EXPECT_THAT(test.run("slow b > 5ms"), Not(HasSubstr("is off")));
-    EXPECT_THAT(test.run("time a"), Not(HasSubstr("is off")));
-}
-
-// What is not counted is no view's, so all say so.
-TEST(Session, AFilterIsShownWhereItHides) {
-    TestSession test;
-    test.run("target 4711; sample 99; filter tid 5");
-    for (const char* line : {"flame", "top", "threads", "status"})
-        EXPECT_THAT(test.run(line), testing::ContainsRegex("filter +tid 5")) << line;
-    EXPECT_EQ(test.session.screen_state().filter, "tid 5");
-    test.run("filter off");
-    for (const char* line : {"flame", "status"})
-        EXPECT_THAT(test.run(line), Not(HasSubstr("tid 5"))) << line;
-    EXPECT_EQ(test.session.screen_state().filter, "");
-}
-
 } // namespace
 } // namespace auger
