@@ -259,6 +259,13 @@ static __always_inline bool is_rest_of_request(struct connection* connection, u3
         bpf_probe_read_user(&record, sizeof(record), (void*)(address + sizeof(record))))
         return false;
     begins = begins_fastcgi_request(record);
+    // No connection starts like that: of a unix socket, what came upon it while it was being
+    // received looked like the first that ever came.
+    if (ends && !begins && connection->phase == PHASE_NEW) {
+        connection->facts |= SPEAKS_FASTCGI | JOINED_LATE | SEEN_LATE;
+        connection->phase = PHASE_RECEIVED;
+        return true;
+    }
     if (begins || (ends && connection->phase == PHASE_SENT))
         connection->facts |= SPEAKS_FASTCGI;
     return (connection->facts & SPEAKS_FASTCGI) && connection->phase == PHASE_SENT && !begins;

@@ -2,7 +2,7 @@
 // Exchanges: what is asked and answered on accepted connections, seen at the socket. The server
 // knows for each of them two times that it lies between, by the same clock.
 #include "loader/kernel/features.h"
-#include "tests/kernel/late_arrivals.h"
+#include "tests/kernel/late_tracepoint.h"
 #include "tests/kernel/program.h"
 #include "tests/kernel/session.h"
 #include "tests/support/temporary_folder.h"
@@ -185,7 +185,7 @@ TEST_F(UnixExchanges, AreCountedAndTimedAsTheServerDoes) {
 
 // The first on a connection, and each that comes upon an answer.
 TEST_F(UnixExchanges, CountAlsoWhenWhatIsAskedIsReceivedBeforeItIsSaidToHaveCome) {
-    const LateArrivals late("spinning");
+    const LateTracepoint late("sk_data_ready", "spinning", 4000);
     const Run all = run_at(path_, {"--calls", "50", "--spin"}, 200);
     expect_served(all.exchanges, all.truth);
     EXPECT_EQ(all.exchanges.stray, 0);
@@ -239,6 +239,17 @@ TEST_F(UnixExchanges, OfFastCgiEndWithTheirAnswers) {
     all = run_at(path_, {"--calls", "20", "--fastcgi", "--before", "3"}, 4 * 16);
     EXPECT_EQ(all.exchanges.returns, 4 * 16);
     EXPECT_EQ(all.exchanges.stray, 4);
+}
+
+// The rest of a request from before has left the queue when the next one comes, which looks like
+// the first that has ever come.
+TEST_F(UnixExchanges, OfFastCgiAreToldFromWhatWasReceivedBeforeThem) {
+    const LateTracepoint late("sock_recv_length", "exchanges", 200'000);
+    const Run all = run_at(
+        path_, {"--connections", "16", "--calls", "8", "--fastcgi", "--before", "3"}, 16 * 4);
+    EXPECT_EQ(all.exchanges.returns, 16 * 4);
+    EXPECT_EQ(all.exchanges.entries, 16 * 4);
+    EXPECT_EQ(all.exchanges.stray, 16);
 }
 
 TEST_F(UnixExchanges, OfOtherPathsAndOfTcpAreNone) {
