@@ -3,6 +3,7 @@
 // in functions whose names importers stumble over.
 #pragma once
 
+#include "tests/support/durations.h"
 #include "tests/support/run.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/unit/synthetic_stream.h"
@@ -16,8 +17,6 @@
 #include <vector>
 
 namespace auger::test {
-
-constexpr uint64_t ms = 1'000'000;
 
 // The program's path; empty: it is not installed.
 std::string find_tool(const std::string& name);

@@ -5,6 +5,7 @@
 #include "tests/kernel/late_tracepoint.h"
 #include "tests/kernel/program.h"
 #include "tests/kernel/session.h"
+#include "tests/support/durations.h"
 #include "tests/support/temporary_folder.h"
 #include "views/model/classifier.h"
 
@@ -20,7 +21,6 @@
 namespace auger::test {
 namespace {
 
-constexpr uint64_t ms = 1'000'000;
 using Arguments = std::vector<std::string>;
 
 void expect_account(const CallStatistics& exchanges) {

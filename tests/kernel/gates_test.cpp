@@ -6,6 +6,7 @@
 #include "tests/kernel/service_truth.h"
 #include "tests/kernel/session.h"
 #include "tests/kernel/source_lines.h"
+#include "tests/support/durations.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -25,7 +26,6 @@
 namespace auger::test {
 namespace {
 
-constexpr uint64_t ms = 1'000'000;
 constexpr Threshold fixed(uint64_t ns) {
     return {Threshold::Kind::fixed, ns, 0};
 }

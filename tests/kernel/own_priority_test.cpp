@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // When the thread that takes events in is put before others, and when no longer.
 #include "loader/kernel/own_priority.h"
+#include "tests/support/durations.h"
 
 #include <gtest/gtest.h>
 
@@ -15,8 +16,6 @@ namespace auger {
 namespace {
 
 using Change = OwnPriority::Change;
-
-constexpr uint64_t ms = 1'000'000;
 
 TEST(OwnPriority, IsRaisedOnlyWhenEventsAreLostForWantOfACpu) {
     OwnPriority priority;

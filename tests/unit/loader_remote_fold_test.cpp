@@ -5,6 +5,7 @@
 #include "loader/stats/histogram.h"
 #include "loader/stream/quiet_sink.h"
 #include "loader/stream/tee.h"
+#include "tests/support/durations.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,7 +18,7 @@
 namespace auger::remote {
 namespace {
 
-constexpr uint64_t second = 1'000'000'000, ms = 1'000'000;
+constexpr uint64_t second = 1'000'000'000;
 
 // Samples by the calls around them, of which the durations are known in the end.
 class Collected final : public QuietSink {

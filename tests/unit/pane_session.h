@@ -3,14 +3,13 @@
 // timed functions, slow calls of recv, waits, threads, and names that mean harm.
 #pragma once
 
+#include "tests/support/durations.h"
 #include "tests/unit/synthetic_stream.h"
 #include "views/model/model.h"
 
 #include <random>
 
 namespace auger {
-
-inline constexpr uint64_t us = 1'000, ms = 1'000'000;
 
 struct PaneSession {
     Model model{20'000, 500};

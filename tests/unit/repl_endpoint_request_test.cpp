@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What requests to the endpoint mean, and what is said to those that mean nothing.
 #include "repl/services/endpoint_request.h"
+#include "tests/support/durations.h"
 
 #include <gmock/gmock.h>
 
@@ -13,7 +14,7 @@ using testing::HasSubstr;
 using Kind = EndpointRequest::Kind;
 using Query = std::vector<std::pair<std::string, std::string>>;
 
-constexpr uint64_t ms = 1'000'000, second = 1'000 * ms;
+constexpr uint64_t second = 1'000 * ms;
 
 HttpRequest get(const std::string& path, Query query = {}) {
     return {1, "GET", path, std::move(query), "localhost:7400", "", ""};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Branches, values and the lines of `only`: of which calls they are known, and how calls of
 // combined classes are estimated.
+#include "tests/support/durations.h"
 #include "tests/unit/synthetic_stream.h"
 #include "views/model/account.h"
 #include "views/model/call_estimate.h"
@@ -15,8 +16,6 @@
 
 namespace auger {
 namespace {
-
-constexpr uint64_t ms = 1'000'000;
 
 ClassFilter filter_of(std::optional<CallClass> duration, std::optional<bool> taken,
                       std::optional<std::string> label = {}) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The comparison per call on streams whose truth is known.
+#include "tests/support/durations.h"
 #include "tests/unit/synthetic_stream.h"
 #include "views/model/diff.h"
 #include "views/model/student.h"
@@ -12,8 +13,6 @@
 
 namespace auger {
 namespace {
-
-constexpr uint64_t us = 1000, ms = 1'000'000;
 
 TEST(Student, AgreesWithTables) {
     EXPECT_NEAR(student_two_sided_t(0.05, 1), 12.706, 0.001);

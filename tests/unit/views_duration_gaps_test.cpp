@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/support/durations.h"
 #include "views/model/duration_gaps.h"
 
 #include <gtest/gtest.h>
@@ -8,8 +9,6 @@
 
 namespace auger {
 namespace {
-
-constexpr uint64_t us = 1'000, ms = 1'000'000;
 
 // Calls around `middle`, log-normal.
 void add_calls(WeightedHistogram& durations, std::mt19937& random, int calls, double middle,

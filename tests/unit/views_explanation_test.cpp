@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What makes calls differ: shares that add up, intervals that hold what they promise, and functions
 // that are picked from samples.
+#include "tests/support/durations.h"
 #include "tests/unit/golden.h"
 #include "tests/unit/synthetic_stream.h"
 #include "views/json/json_views.h"
@@ -24,8 +25,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
-
-constexpr uint64_t us = 1'000, ms = 1'000'000;
 
 // The population's share by its definition.
 TEST(VarianceShares, AreCovariancesByTheVariance) {

@@ -2,6 +2,7 @@
 // Exports: a model with calls, classes and names of every kind, and how it looks in a format.
 #pragma once
 
+#include "tests/support/durations.h"
 #include "tests/unit/synthetic_stream.h"
 #include "views/exports/export.h"
 #include "views/model/account.h"
@@ -13,7 +14,6 @@
 
 namespace auger {
 
-inline constexpr uint64_t ms = 1'000'000;
 inline const std::string long_name = "std::map<" + std::string(10'000, 'T') + ">::find(int)";
 
 class Exports : public testing::Test {

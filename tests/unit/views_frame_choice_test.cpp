@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Frames of a language and native ones apart from each other, in every view that can show either.
+#include "tests/support/durations.h"
 #include "tests/unit/panes_fixture.h"
 #include "tests/unit/synthetic_stream.h"
 #include "views/exports/collapsed.h"
@@ -23,8 +24,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-
-constexpr uint64_t ms = 1'000'000;
 
 class FrameChoiceTest : public testing::Test {
   protected:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Each view of one made-up session, at 80 columns, beside the file that a person has looked at.
 // AUGER_UPDATE_GOLDEN=1 writes the files anew, and fails.
+#include "tests/support/durations.h"
 #include "tests/unit/golden.h"
 #include "tests/unit/synthetic_stream.h"
 #include "views/exports/collapsed.h"
@@ -14,8 +15,6 @@
 
 namespace auger {
 namespace {
-
-constexpr uint64_t us = 1'000, ms = 1'000'000;
 
 class Golden : public testing::Test {
   protected:

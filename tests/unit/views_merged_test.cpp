@@ -4,6 +4,7 @@
 #include "loader/recording/recording_writer.h"
 #include "loader/recording/replay_backend.h"
 #include "loader/stream/tee.h"
+#include "tests/support/durations.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/unit/synthetic_stream.h"
 #include "views/exports/collapsed.h"
@@ -21,8 +22,6 @@ namespace auger {
 namespace {
 
 using testing::HasSubstr;
-
-constexpr uint64_t ms = 1'000'000;
 
 class Merged : public testing::Test {
   protected:

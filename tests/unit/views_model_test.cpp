@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Classing in every case, eviction, windows, and sums that must agree.
+#include "tests/support/durations.h"
 #include "tests/unit/synthetic_stream.h"
 #include "views/model/account.h"
 #include "views/model/fold.h"
@@ -12,8 +13,6 @@
 
 namespace auger {
 namespace {
-
-constexpr uint64_t ms = 1'000'000;
 
 class ModelTest : public testing::Test {
   protected:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Callers and callees of one function, with recursion counted once.
+#include "tests/support/durations.h"
 #include "tests/unit/synthetic_stream.h"
 #include "views/json/json_views.h"
 #include "views/model/neighbours.h"
@@ -13,7 +14,6 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr uint64_t ms = 1'000'000;
 using Times = std::map<std::string, double>; // ms by function
 
 class NeighboursTest : public testing::Test {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The kernel at work for auger's own probes is shown as such, counted, and no part of a difference.
+#include "tests/support/durations.h"
 #include "tests/unit/synthetic_stream.h"
 #include "views/model/diff.h"
 #include "views/model/stack_completeness.h"
@@ -9,7 +10,6 @@
 namespace auger {
 namespace {
 
-constexpr uint64_t ms = 1'000'000;
 using Names = std::vector<std::string>;
 
 class ProbeHandling : public testing::Test {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Rules change names and frames in every view and export alike, never a total, and leave what was
 // collected as it is.
+#include "tests/support/durations.h"
 #include "views/model/rules.h"
 
 #include "tests/unit/synthetic_stream.h"
@@ -25,8 +26,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 using Kind = Rule::Kind;
-
-constexpr uint64_t ms = 1'000'000;
 
 Rules compiled(std::vector<Rule> rules) {
     auto compiled = Rules::compile(std::move(rules));

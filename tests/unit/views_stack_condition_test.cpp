@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is asked of stacks, by names as people write them: classes and `only`.
+#include "tests/support/durations.h"
 #include "tests/unit/synthetic_stream.h"
 #include "views/canvas.h"
 #include "views/model/account.h"
@@ -14,8 +15,6 @@ namespace auger {
 namespace {
 
 using testing::HasSubstr;
-
-constexpr uint64_t ms = 1'000'000;
 
 ClassFilter in(const std::string& function, bool others = false) {
     ClassFilter filter;

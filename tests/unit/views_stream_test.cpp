@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The flame and the timeline that follow a model, against those that are worked out anew.
+#include "tests/support/durations.h"
 #include "tests/unit/random_stream.h"
 #include "views/model/flame_stream.h"
 #include "views/model/sample_pass.h"
@@ -12,8 +13,6 @@
 
 namespace auger {
 namespace {
-
-constexpr uint64_t ms = 1'000'000;
 
 using Sums = std::map<std::string, ClassSums>; // of nodes by path, their own ones with " self"
 

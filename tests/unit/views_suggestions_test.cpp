@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What to time, as samples tell: on programs of the usual shapes, of which it is known which
 // function does one piece of work.
+#include "tests/support/durations.h"
 #include "tests/unit/screen_fixture.h"
 #include "tests/unit/synthetic_stream.h"
 #include "views/json/json_views.h"
@@ -19,7 +20,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr uint64_t ms = 1'000'000;
 using Path = std::vector<std::string>;
 
 class SuggestionsTest : public testing::Test {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // CPU time in calls of functions.
+#include "tests/support/durations.h"
 #include "tests/unit/synthetic_stream.h"
 #include "views/model/time_in_functions.h"
 
@@ -7,8 +8,6 @@
 
 namespace auger {
 namespace {
-
-constexpr uint64_t ms = 1'000'000;
 
 TEST(TimeInFunctions, IsOfEachCallThatIsOnTheStack) {
     Model model;

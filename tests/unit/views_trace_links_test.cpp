@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Which trace samples belong to, and that exports say so.
+#include "tests/support/durations.h"
 #include "tests/support/otlp_reader.h"
 #include "tests/unit/synthetic_stream.h"
 #include "views/exports/export.h"
@@ -16,7 +17,6 @@ namespace {
 
 using testing::UnorderedElementsAre;
 
-constexpr uint64_t ms = 1'000'000;
 const std::string one = "4bf92f3577b34da6a3ce929d0e0e4736", two = std::string(31, '0') + "2",
                   one_span = "00f067aa0ba902b7", two_span = "00f067aa0ba902b8";
 

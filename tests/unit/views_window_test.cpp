@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Windows that end in the past, and ranges of durations, in everything that takes them.
+#include "tests/support/durations.h"
 #include "tests/unit/synthetic_stream.h"
 #include "views/format.h"
 #include "views/json/json_views.h"
@@ -10,8 +11,6 @@
 
 namespace auger {
 namespace {
-
-constexpr uint64_t ms = 1'000'000;
 
 // Every 100 ms a call of i ms, sampled 1 ms after it began.
 class Windows : public testing::Test {
