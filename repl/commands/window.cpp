@@ -121,7 +121,8 @@ With `until`, the window ends at that moment and stays there while more is colle
 the beginning of observation, as `calls` shows it. `window DURATION` follows the present again.
 Classes and names are those known now, open calls those of now. A wait counts in the window in which
 it ends, with its whole length, so that windows and interval files add up; only the time strip
-spreads it over the time that it spanned.)help",
+spreads it over the time that it spanned. Calls are counted ten times a second; of hours ago
+only so closely as a thousandth of how long ago it is, where there is no more room (--store-memory).)help",
         .examples = R"help(window 10s
 window 5s until 17.5s
 window all)help",

@@ -35,7 +35,9 @@ Session::Session(Backend& backend, Model& model, Output& output, Interrupts& int
               return run_command(command, line);
           },
           [this] { printer_.new_notices(model_); },
-          [this] { return quit_ || interrupts_.stopping() || !printer_.open(); }) {}
+          [this] { return quit_ || interrupts_.stopping() || !printer_.open(); }) {
+    model_.keep_histories_in(store_limit_.histories_bytes());
+}
 
 std::optional<Error::Kind> Session::run(const std::vector<ScriptLine>& lines) {
     const auto failure = scripts_.run(lines);

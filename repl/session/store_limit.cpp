@@ -21,7 +21,7 @@ std::optional<std::string> StoreLimit::keep(Model& model,
     const size_t used = model.memory_bytes() + model.stacks_bytes() + stream_bytes();
     // Stacks are held for a quarter more samples than are kept, and those of which none is left are
     // found by and by: up to half as many again (Interner). That makes 15/8 of what is there now,
-    // and tables that grow have some room to spare.
+    // and tables that grow have some room to spare, beside the histories: 4/9 * 15/8 + 1/8 = 23/24.
     if (used < bytes_ / 9 * 4)
         return std::nullopt;
     model.keep_no_more_samples();

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The calls of one spec: totals, and a bounded history of differences from which any window is
-// summed up when somebody asks.
+// Sums of calls: how many, how long, and where their time went.
 #pragma once
 
 #include "loader/stats/histogram.h"
 #include "loader/stream/events.h"
-#include "views/model/window.h"
 
 #include <array>
-#include <deque>
 
 namespace auger {
 
@@ -49,9 +46,9 @@ struct CallStatistics {
     double dropped = 0;
     double filtered = 0; // `only PROBE if ...` did not hold, or the exchange is ambiguous
     Ambiguous ambiguous{};
-    double expired = 0;  // spans that were open for longer than their limit
-    SpanTimes span{};    // of returned spans, or goroutines' calls
-    double stray = 0;    // ends that found no span to end
+    double expired = 0; // spans that were open for longer than their limit
+    SpanTimes span{};   // of returned spans, or goroutines' calls
+    double stray = 0;   // ends that found no span to end
     double sum_ns = 0;
     int64_t open = 0;    // now, whatever the window
     uint64_t min_ns = 0; // exact for Window::all, else the bounds of the buckets in use
@@ -65,50 +62,6 @@ struct CallStatistics {
     // Quantile clamped to [min, max]; 0 when no call has returned.
     double quantile(double q) const;
     void merge(const CallStatistics& other);
-};
-
-// Returned calls of which a mark is known. Fractional only under an ewma window.
-struct MarkCounts {
-    double taken = 0;
-    double not_taken = 0;
-
-    double known() const { return taken + not_taken; }
-    MarkCounts& operator+=(const MarkCounts& other) {
-        taken += other.taken;
-        not_taken += other.not_taken;
-        return *this;
-    }
-};
-
-class SpecHistory {
-  public:
-    // Differences kept at most: bounds the memory of a spec to about 16 bytes a bucket kept.
-    static constexpr size_t max_buckets = 200'000;
-    // Differences of marks kept at most: they are few and small, but counts since a mark began
-    // should be whole.
-    static constexpr size_t max_marks = 1'000'000;
-
-    void add(const StatsEvent& event);
-    CallStatistics query(const Window& window, uint64_t now_ns) const;
-    // Of the mark that has this bit since `since_ns`.
-    MarkCounts marks(uint32_t bit, uint64_t since_ns, const Window& window, uint64_t now_ns) const;
-    const CallStatistics& totals() const { return totals_; }
-    size_t memory_bytes() const {
-        return sizeof *this + history_.size() * sizeof(StatsEvent) +
-               history_buckets_ * sizeof(StatsEvent::buckets[0]) +
-               totals_.durations.end_bucket() * sizeof(double) + marks_.size() * sizeof(Marked);
-    }
-
-  private:
-    CallStatistics totals_;
-    struct Marked {
-        uint64_t time_ns;
-        StatsEvent::MarkCount count;
-    };
-    std::deque<StatsEvent> history_;
-    std::deque<Marked> marks_;
-    size_t history_buckets_ = 0;
-    uint64_t given_up_until_ns_ = 0; // history begins after this; 0: complete
 };
 
 } // namespace auger

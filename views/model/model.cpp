@@ -200,7 +200,8 @@ void Model::on_stats(const StatsEvent& event) {
     advance(event.time_ns);
     if (event.spec.index() >= histories_.size())
         return;
-    histories_[event.spec.index()].add(event);
+    histories_[event.spec.index()].add(
+        event, std::min(SpecHistory::most_bytes, histories_bytes_ / histories_.size()));
     ProbeState& state = probe_state(specs_[event.spec.index()].probe);
     state.split.on_stats(event);
     if (state.slow)

@@ -7,10 +7,10 @@
 #include "loader/stats/threshold_follower.h"
 #include "loader/stream/events.h"
 #include "views/model/call_class.h"
-#include "views/model/call_statistics.h"
 #include "views/model/call_table.h"
 #include "views/model/explained_calls.h"
 #include "views/model/sample_store.h"
+#include "views/model/spec_history.h"
 #include "views/model/stack_condition.h"
 #include "views/model/symbol_tables.h"
 
@@ -39,9 +39,13 @@ class Model final : public EventSink {
   public:
     static constexpr size_t default_slow_calls = 20'000;
     static constexpr size_t max_notices = 1'000;
+    static constexpr size_t default_histories_bytes = size_t{64} << 20;
 
     explicit Model(size_t sample_capacity = SampleStore::default_capacity,
                    size_t slow_call_capacity = default_slow_calls);
+
+    // Histories of calls, which share so many bytes alike; each has its most_bytes at most.
+    void keep_histories_in(size_t bytes) { histories_bytes_ = bytes; }
 
     void on_machine(MachineId, const MachineInfo&) override;
     void on_module(ModuleId, const ModuleInfo&) override;
@@ -151,6 +155,7 @@ class Model final : public EventSink {
     SymbolTables symbols_;
     std::vector<SpecInfo> specs_;
     std::vector<SpecHistory> histories_;
+    size_t histories_bytes_ = default_histories_bytes;
     std::map<ProbeId, ProbeInfo> probes_;
     std::map<ProbeId, ProbeState> probe_states_;
     SplitInfo split_;
