@@ -4,6 +4,7 @@
 #include "loader/recording/machine_stream.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace auger {
 
@@ -37,6 +38,46 @@ std::optional<ProbeId> CommonStream::probe(const ProbeInfo& info, size_t number)
     }
     const auto next = ProbeId{static_cast<uint32_t>(probes_.size() + 1)};
     return probes_.try_emplace({info.text, number}, next).first->second;
+}
+
+ProbeInfo CommonStream::believed(ProbeInfo told) const {
+    const auto asked = asked_probes_.find(told.id);
+    if (probes_are_ == Probes::by_number && asked != asked_probes_.end()) {
+        told.text = asked->second.text;
+        told.slow = asked->second.slow;
+        told.conditions = asked->second.conditions;
+        told.span = asked->second.span;
+    }
+    return told;
+}
+
+std::optional<SplitInfo> CommonStream::believed(SplitInfo told) const {
+    if (probes_are_ == Probes::by_text)
+        return told;
+    if (!told.active && !asked_split_.active)
+        return SplitInfo{};
+    const auto is_equal = [&](const auto member) {
+        return std::invoke(member, told) == std::invoke(member, asked_split_);
+    };
+    if (!is_equal(&SplitInfo::active) || !is_equal(&SplitInfo::probe) ||
+        !is_equal(&SplitInfo::threshold) || !is_equal(&SplitInfo::so_far) ||
+        !is_equal(&SplitInfo::branch) || !is_equal(&SplitInfo::label))
+        return std::nullopt;
+    return told;
+}
+
+std::optional<OnlyInfo> CommonStream::believed(OnlyInfo told) const {
+    if (probes_are_ == Probes::by_text)
+        return told;
+    if (told.text != asked_only_.text)
+        return std::nullopt;
+    OnlyInfo only = asked_only_;
+    only.marks = std::move(told.marks);
+    std::erase_if(only.marks, [&](const MarkInfo& mark) {
+        return std::ranges::none_of(
+            only.lines, [&](const std::string& line) { return mark.text == "at " + line; });
+    });
+    return only;
 }
 
 void CommonStream::begin_anew(size_t session) {

@@ -165,7 +165,9 @@ void MachineStream::on_spec(SpecId id, const SpecInfo& info) {
 
 void MachineStream::on_probe(const ProbeInfo& info) {
     if (!probes_.contains(info.id)) {
-        const auto common = common_.probe(info, probe_texts_[info.text]++);
+        // Texts are asked for where they are what a probe is known by.
+        const bool by_text = common_.probes_are() == CommonStream::Probes::by_text;
+        const auto common = common_.probe(info, by_text ? probe_texts_[info.text]++ : 0);
         if (!common)
             return;
         probes_.emplace(info.id, *common);
@@ -180,6 +182,7 @@ void MachineStream::on_probe(const ProbeInfo& info) {
     for (const SpecId spec : info.specs)
         if (specs_.knows(spec))
             told.specs.push_back(specs_.of(spec));
+    told = common_.believed(std::move(told));
     if (is_news(told_probes_, told.id.value, [&] { encoder_.on_probe(told); }))
         sink_->on_probe(common_.merged(session_, told));
 }
@@ -212,6 +215,10 @@ void MachineStream::on_split(const SplitInfo& info) {
     told.branch_until_ns = common_time(info.branch_until_ns);
     told.label_since_ns = common_time(info.label_since_ns);
     told.label_until_ns = common_time(info.label_until_ns);
+    if (const auto believed = common_.believed(told))
+        told = *believed;
+    else
+        return;
     branch_.reset();
     label_since_ns_ = info.label_since_ns;
     if (told.active && !info.branch.empty()) {
@@ -235,7 +242,11 @@ void MachineStream::on_only(const OnlyInfo& info) {
         if (const auto probe = probes_.find(term.probe);
             term.kind == GateTerm::Kind::call && probe != probes_.end())
             term.probe = probe->second;
-    lines_ = info.marks;
+    if (const auto believed = common_.believed(std::move(told)))
+        told = *believed;
+    else
+        return;
+    lines_ = told.marks;
     std::erase_if(told.marks, [&](MarkInfo& mark) {
         const auto bit = watch_mark(mark, ProbeId{});
         mark.bit = bit.value_or(0);

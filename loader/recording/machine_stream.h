@@ -46,8 +46,18 @@ class CommonStream {
     // A machine's n-th probe of a text is the same one as another's n-th; or the one that was
     // announced. Nothing: it is none of ours.
     std::optional<ProbeId> probe(const ProbeInfo& info, size_t number);
-    // That all machines were asked for a probe by this number.
-    void announce(ProbeId number, ProbeId probe) { announced_.insert_or_assign(number, probe); }
+    // By number: what all machines were asked for. What they say is in force is that, but for what
+    // they alone know: functions, marks' bits, and since when.
+    void announce(ProbeId number, const ProbeInfo& asked) {
+        announced_.insert_or_assign(number, asked.id);
+        asked_probes_.insert_or_assign(asked.id, asked);
+    }
+    void ask(const SplitInfo& split) { asked_split_ = split; }
+    void ask(const OnlyInfo& only) { asked_only_ = only; }
+    // Of what a machine says, as much as is believed. Nothing: it is not what was asked for.
+    ProbeInfo believed(ProbeInfo) const;
+    std::optional<SplitInfo> believed(SplitInfo) const;
+    std::optional<OnlyInfo> believed(OnlyInfo) const;
     // A session's that is a relay's: the same for one name. Nothing when there are too many.
     std::optional<MachineId> relayed_machine(size_t session, const std::string& name);
     // What comes of the session from now on is of another agent, which counts from the beginning.
@@ -74,7 +84,10 @@ class CommonStream {
     uint32_t modules_ = 0; // given ids
     std::map<std::tuple<ModuleKind, std::string, std::string>, ModuleId> module_ids_;
     std::map<std::pair<std::string, size_t>, ProbeId> probes_;
-    std::map<ProbeId, ProbeId> announced_;                       // by number
+    std::map<ProbeId, ProbeId> announced_; // by number
+    std::map<ProbeId, ProbeInfo> asked_probes_;
+    SplitInfo asked_split_;
+    OnlyInfo asked_only_;
     std::map<ProbeId, std::map<size_t, ProbeInfo>> probe_parts_; // by session
     std::map<ProbeId, std::vector<SpecId>> former_specs_;        // of those that began anew
     std::map<std::string, uint32_t> mark_bits_;

@@ -68,7 +68,7 @@ class HostsBackend final : public Backend {
     Result<void> set_split(const SplitInfo& split) override {
         return edit(SetSplit{settings_.numbered(split)},
                     SetSplit{settings_.numbered(settings_.split)},
-                    [&] { settings_.split = split; });
+                    [&] { hosts_.common().ask(settings_.split = split); });
     }
     Result<void> set_explained(const ExplainRequest& explain) override {
         return edit(SetExplained{settings_.numbered(explain)},
@@ -77,7 +77,7 @@ class HostsBackend final : public Backend {
     }
     Result<void> set_only(const OnlyInfo& only) override {
         return edit(SetOnly{settings_.numbered(only)}, SetOnly{settings_.numbered(settings_.only)},
-                    [&] { settings_.only = only; });
+                    [&] { hosts_.common().ask(settings_.only = only); });
     }
     Result<std::vector<OpenCall>> open_calls(std::optional<ProbeId> probe) override;
     Result<std::vector<ThreadNow>> threads_now() override;
@@ -194,6 +194,17 @@ class HostsBackend final : public Backend {
         return &found->second;
     }
 
+    // Before what they say of it is delivered.
+    void announce(const SettingsInForce::Probe& probe) {
+        ProbeInfo asked;
+        asked.id = probe.request.id;
+        asked.text = probe.request.text;
+        asked.slow = probe.request.slow;
+        asked.conditions = probe.request.conditions;
+        asked.span = probe.request.span.text;
+        hosts_.common().announce(probe.number, asked);
+    }
+
     // Whole answers: what was there is here, and has gone on.
     void catch_up() {
         hosts_.catch_up();
@@ -252,7 +263,7 @@ Result<ProbeReport> HostsBackend::add_probe(const ProbeRequest& request) {
         return reports.error();
     settings_.probes.insert_or_assign(request.id,
                                       SettingsInForce::Probe{number, request, settings_.way, true});
-    hosts_.common().announce(number, request.id);
+    announce(settings_.probes.at(request.id));
     catch_up();
     return joined(*reports);
 }
@@ -287,6 +298,7 @@ Result<void> HostsBackend::set_slow(ProbeId id, const Threshold& threshold,
                 SetSlow{of.number, of.request.slow, of.request.conditions}, [&] {
                     of.request.slow = threshold;
                     of.request.conditions = conditions;
+                    announce(of);
                 });
 }
 

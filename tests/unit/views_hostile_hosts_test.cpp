@@ -159,6 +159,61 @@ TEST_F(HostileHosts, WhoMeansHarmChangesNothingOfTheOthers) {
     }
 }
 
+// The split, `only` and what probes are is what all of them were asked for, whatever one says.
+TEST_F(HostileHosts, WhatIsInForceIsWhatTheConsoleAskedFor) {
+    test::ForkedPeer peer;
+    others.push_back(
+        {"evil", hostile(peer, [](std::string& out, uint64_t now) {
+             static bool said = false; // in the forked process
+             if (std::exchange(said, true))
+                 return;
+             RecordEncoder records;
+             ProbeInfo probe{ProbeId{1}, "another", {}, {Threshold::Kind::fixed, 2, 0}};
+             probe.conditions.only_if = "arg1 > 0";
+             records.on_probe(probe);
+             SplitInfo split{true, ProbeId{1}, {Threshold::Kind::fixed, 1, 0}};
+             records.on_split(split);
+             for (int i = 0; i < 40; i++) { // more than there are bits for
+                 split.branch = {Branch::Kind::line, "foreign.cc:" + std::to_string(i)};
+                 records.on_split(split);
+             }
+             OnlyInfo only;
+             only.text = "nothing of others";
+             only.gate = {{{GateTerm::Kind::comm, {}, {}, 0, "evil"}}, {{{0}, {}}}};
+             only.lines = {"foreign.cc:50"};
+             only.line_clauses = {{{0}, {}}};
+             only.marks = {{3, "at foreign.cc:50"}};
+             records.on_only(only);
+             put_frame(out, remote::FrameKind::block,
+                       remote::encoded_block({now, records.bytes()}, true));
+         })});
+    observe({{}});
+    const Threshold slow{Threshold::Kind::fixed, test::slow_duration, 0};
+    ASSERT_TRUE(backend->add_probe({ProbeId{1}, "handle", {}, {}, {}}));
+    ASSERT_TRUE(backend->set_split({true, ProbeId{1}, slow}));
+    poll_until([&] { return backend->hosts()[1].received_bytes > 1'000; });
+    ASSERT_TRUE(backend->refresh());
+    EXPECT_EQ(state_of(1), HostReport::State::live) << backend->hosts()[1].cause;
+    const auto expect_asked = [&](const Branch& branch) {
+        EXPECT_TRUE(model.split().active);
+        EXPECT_EQ(model.split().threshold, slow);
+        EXPECT_EQ(model.split().branch, branch);
+        EXPECT_EQ(model.only().text, "");
+        const ProbeInfo* probe = model.find_probe(ProbeId{1});
+        ASSERT_TRUE(probe);
+        EXPECT_EQ(probe->text, "handle");
+        EXPECT_EQ(probe->slow, Threshold{});
+        EXPECT_EQ(probe->conditions, CallConditions{});
+    };
+    expect_asked({});
+    // Nor are all bits of marks taken.
+    const Branch branch{Branch::Kind::line, "main.cc:60"};
+    ASSERT_TRUE(backend->set_split({true, ProbeId{1}, slow, false, branch}));
+    ASSERT_TRUE(backend->refresh());
+    expect_asked(branch);
+    end_of_calls();
+}
+
 // Nor is time what it says where nobody else says what it is.
 TEST_F(HostileHosts, WhoIsAloneMakesNoTime) {
     test::ForkedPeer peer;
