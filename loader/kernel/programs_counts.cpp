@@ -4,6 +4,7 @@
 
 #include "bpf/go_runtime.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
@@ -21,6 +22,20 @@ void for_each_cpu_value(int map_fd, uint32_t index, uint32_t cpus, auto&& visit)
         for (const Value& value : values)
             visit(value);
     }
+}
+
+// Of the programs whose names begin so.
+uint64_t missed_runs(const auto& loaded, std::initializer_list<std::string_view> names) {
+    uint64_t sum = 0;
+    for (const auto& [program, fd] : loaded) {
+        const std::string_view name = program;
+        bpf_prog_info info = {};
+        uint32_t size = sizeof(info);
+        if (std::ranges::any_of(names, [&](auto begin) { return name.starts_with(begin); }) &&
+            bpf_obj_get_info_by_fd(fd.get(), &info, &size) == 0)
+            sum += info.recursion_misses;
+    }
+    return sum;
 }
 
 } // namespace
@@ -142,15 +157,11 @@ uint64_t Programs::gated_slow_calls() const {
 }
 
 uint64_t Programs::missed_tracepoints() const {
-    uint64_t sum = 0;
-    for (const auto& [name, fd] : state_->loaded) {
-        bpf_prog_info info = {};
-        uint32_t size = sizeof(info);
-        if (name.starts_with(tracepoint_program_name) &&
-            bpf_obj_get_info_by_fd(fd.get(), &info, &size) == 0)
-            sum += info.recursion_misses;
-    }
-    return sum;
+    return missed_runs(state_->loaded, {tracepoint_program_name});
+}
+
+uint64_t Programs::missed_socket_calls() const {
+    return missed_runs(state_->loaded, {"exchange_receive", "exchange_send"});
 }
 
 } // namespace auger

@@ -30,6 +30,10 @@ HttpServer::Admit only(std::vector<uid_t> users) {
     };
 }
 
+// At an address that another user may ask, too: all addresses share what may wait in all, and one
+// who is told of nobody but itself keeps none of it from others.
+constexpr size_t most_waiting_with_guest = 4;
+
 // The number of a process that has ended may be another user's by now.
 bool is_of(pid_t process, uid_t user) {
     struct stat status {};
@@ -74,7 +78,10 @@ Result<ServedPlace> ServedPlace::open(const ServedAddress& asked, pid_t pid) {
     auto check = [token = token.get(), guest](const HttpRequest& request) {
         return answer_at_once(request, token, guest);
     };
-    auto server = HttpServer::start(socket->fd(), check, {}, std::move(admit));
+    HttpLimits limits;
+    if (guest)
+        limits.waiting = most_waiting_with_guest;
+    auto server = HttpServer::start(socket->fd(), check, limits, std::move(admit));
     if (!server)
         return server.error();
     return ServedPlace{asked, std::move(*socket), std::move(token), std::move(*server)};

@@ -247,6 +247,21 @@ TEST_F(EndpointAccess, AUserThatASocketIsForAsksForItselfAlone) {
     EXPECT_FALSE(std::filesystem::exists(path));
 }
 
+// Nor does it take the room of others.
+TEST_F(EndpointAccess, AUserThatASocketIsForHasFewRequestsWaiting) {
+    if (geteuid() != 0)
+        GTEST_SKIP() << "needs root, to become another user";
+    const TemporaryFolder folder;
+    ASSERT_EQ(chmod(folder.path("").c_str(), 0755), 0);
+    const std::string socket = "unix:" + folder.path("s");
+    serve(socket + " for 65534");
+    std::vector<int> statuses =
+        asked_by_nobody(std::vector(6, socket), "/profile.folded?seconds=600&pid=self", 2);
+    std::ranges::sort(statuses);
+    EXPECT_EQ(statuses, (std::vector<int>{-2, -2, -2, -2, 503, 503}));
+    EXPECT_EQ(status_of(address_, token_in(address_)), 200u);
+}
+
 TEST_F(EndpointAccess, ClientsHaveTheirMost) {
     const auto ask = [&](const char* interval) {
         auto client = std::make_unique<HttpClient>(address_);
