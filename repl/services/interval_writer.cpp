@@ -3,6 +3,7 @@
 
 #include "loader/process/file_series.h"
 #include "repl/services/waiting.h"
+#include "repl/services/wall_clock.h"
 
 #include <fmt/format.h>
 
@@ -35,6 +36,10 @@ void IntervalWriter::close_interval(uint64_t end_ns) {
     interval.query.lost_before = lost_before_;
     over_.push_back({std::move(interval), write_});
     begin_ns_ = end_ns;
+    // The clock was set, or the machine has slept.
+    const uint64_t offset = utc_ns_() - backend_.now_ns();
+    if (std::max(offset, utc_offset_) - std::min(offset, utc_offset_) >= WallClock::least_step_ns)
+        utc_offset_ = offset;
     lost_before_ = model_.ledger().lost;
 }
 

@@ -83,7 +83,7 @@ class IntervalWriter {
     Written on_written_;
     uint64_t begin_ns_ = 0;                       // of the interval that goes on
     std::map<std::string, uint64_t> lost_before_; // when it began
-    uint64_t utc_offset_ = 0;        // of the backend's time, as it was when the first one began
+    uint64_t utc_offset_ = 0;        // of the backend's time, as it was when that began
     std::deque<Over> over_;          // not written yet
     std::optional<ForkedTask> task_; // writes the first of them
     uint64_t written_ = 0, failed_ = 0;

@@ -5,6 +5,7 @@
 
 #include "repl/exit_code.h"
 #include "repl/services/services.h"
+#include "repl/services/wall_clock.h"
 #include "repl/session/command_table.h"
 #include "repl/session/completion.h"
 #include "repl/session/editor.h"
@@ -126,6 +127,7 @@ class Session {
     SessionOptions options_;
     StoreLimit store_limit_;
 
+    const WallClock wall_clock_{[] { return read_clock(CLOCK_REALTIME); }};
     Services services_;
     Editor editor_;
     OverheadControl overhead_;

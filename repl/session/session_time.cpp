@@ -21,6 +21,7 @@ Error interrupted() {
 } // namespace
 
 void Session::tend() {
+    wall_clock_.follow(model_, backend_);
     const auto work = [this]() -> Result<std::vector<std::string>> { return services_.work(); };
     const auto news = guarded(work);
     for (const std::string& line : news ? *news : std::vector{news.error().message()})

@@ -2,8 +2,8 @@
 // A session on a fake backend that serves at a port, and is asked through real connections.
 #pragma once
 
-#include "repl_fake_backend.h"
 #include "tests/support/http_client.h"
+#include "tests/unit/repl_fake_backend.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is counted of the store's memory is what it takes of the machine. Here, where no sanitizer
 // is: its own allocator keeps what was given back for long, and puts room around each allocation.
-#include "filled_store.h"
+#include "tests/unit/filled_store.h"
 
 #include <fmt/format.h>
 #include <malloc.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Tables against libdw, at the first and the last address of every range in which libdw has one
 // rule: all of the code of Debian's libraries, of our programs, and of code made to be difficult.
-#include "loader_unwind_truth.h"
+#include "tests/unit/loader_unwind_truth.h"
 
 #include "loader/process/safe_open.h"
 #include "loader/reader/tables/unwind_compiler.h"

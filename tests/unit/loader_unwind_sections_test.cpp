@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Sections in every form that the standards allow and some that they do not.
-#include "loader_unwind_section_bytes.h"
+#include "tests/unit/loader_unwind_section_bytes.h"
 
 #include <gtest/gtest.h>
 

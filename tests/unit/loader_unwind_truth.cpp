@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "loader_unwind_truth.h"
+#include "tests/unit/loader_unwind_truth.h"
 
 #include <dwarf.h>
 

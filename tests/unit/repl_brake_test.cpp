@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The brake: shares in, actions out; and the session that carries them out.
 #include "repl/services/brake.h"
-#include "repl_fake_backend.h"
+#include "tests/unit/repl_fake_backend.h"
 
 #include <gmock/gmock.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The table of commands: every one parses as its examples say, abbreviations, help, completion.
-#include "command_lines.h"
+#include "tests/unit/command_lines.h"
 
 #include "repl/session/completion.h"
 #include "repl/session/help_text.h"

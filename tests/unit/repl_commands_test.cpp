@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Commands: what is a line of each, and what edits make of the settings.
-#include "command_lines.h"
+#include "tests/unit/command_lines.h"
 
 #include "repl/session/edit_command.h"
 

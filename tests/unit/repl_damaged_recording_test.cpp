@@ -5,9 +5,9 @@
 #include "loader/recording/format.h"
 #include "loader/recording/record_encoder.h"
 #include "loader/recording/replay_backend.h"
-#include "repl_fake_backend.h"
 #include "tests/support/otlp_reader.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/unit/repl_fake_backend.h"
 #include "views/escape.h"
 #include "views/screen/screen.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Who may ask the endpoint, how much they may have, and what is said of it afterwards.
-#include "endpoint_session.h"
 #include "tests/support/asked_by_nobody.h"
 #include "tests/support/invoking_user.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/wait.h"
+#include "tests/unit/endpoint_session.h"
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The live page: its files, what they ask for, and the events by which it learns that there is
 // more.
-#include "endpoint_session.h"
+#include "tests/unit/endpoint_session.h"
 
 #include "repl/services/page_files.h"
 #include "tests/support/wait.h"

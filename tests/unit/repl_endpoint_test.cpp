@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The endpoint in a session on a fake backend, asked through real connections: answers, what is
 // sampled for them, and clients that mean harm.
-#include "endpoint_session.h"
+#include "tests/unit/endpoint_session.h"
 
 #include "include/auger_client.h"
 #include "tests/support/temporary_folder.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // explain: what it makes of the settings, what it picks, and what it says.
-#include "repl_fake_backend.h"
+#include "tests/unit/repl_fake_backend.h"
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>

@@ -9,7 +9,7 @@
 #include "repl/commands/table.h"
 #include "repl/session/output.h"
 #include "repl/session/session.h"
-#include "synthetic_stream.h"
+#include "tests/unit/synthetic_stream.h"
 
 #include <fmt/format.h>
 

@@ -3,8 +3,8 @@
 // plays.
 #pragma once
 
-#include "repl_fake_backend.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/unit/repl_fake_backend.h"
 
 #include "loader/process/safe_open.h"
 #include "repl/services/shipper.h"
@@ -61,11 +61,12 @@ class FakePoster final : public HttpPoster {
 class ShippingTest : public testing::Test {
   protected:
     static constexpr uint64_t start_utc_ns = 1'795'303'200 * second_ns;
+    uint64_t slept_ns = 0; // the machine has, so that the wall clock alone went on
 
     std::unique_ptr<Shipper> make_shipper() {
         return std::make_unique<Shipper>(
             backend, model,
-            Shipper::Clocks{[this] { return start_utc_ns + backend.clock(); },
+            Shipper::Clocks{[this] { return start_utc_ns + slept_ns + backend.clock(); },
                             [this] { return backend.clock(); }},
             [this](const std::string& certificates) -> Result<std::unique_ptr<HttpPoster>> {
                 log.certificates = certificates;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Parts of commands that several have in common: classes, listings, conditions.
-#include "command_lines.h"
+#include "tests/unit/command_lines.h"
 
 #include "repl/language/condition.h"
 #include "repl/language/keep_condition.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Continuous recording and triggers, in a fake backend's time: no interval is lost, disk use is
 // bounded, and whoever is killed leaves only whole files.
-#include "repl_fake_backend.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/unit/repl_fake_backend.h"
 
 #include "loader/process/file_series.h"
 #include "repl/services/services.h"

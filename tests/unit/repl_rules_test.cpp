@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Rules as commands: read with their expressions as they stand, listed, taken away and undone.
-#include "repl_fake_backend.h"
+#include "tests/unit/repl_fake_backend.h"
 
 #include <gmock/gmock.h>
 

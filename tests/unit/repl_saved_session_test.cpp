@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `save FILE.aug`: whatever is in force, the file leads to it again, in another session too.
-#include "repl_fake_backend.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/unit/repl_fake_backend.h"
 
 #include "repl/language/script.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Scripts: stopping at failures, places, wait and assert in simulated time, source, hostile input.
-#include "repl_fake_backend.h"
+#include "tests/unit/repl_fake_backend.h"
 
 #include "repl/session/evaluate.h"
 #include "views/model/function_match.h"

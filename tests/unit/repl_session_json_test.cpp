@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Answers in JSON.
-#include "repl_fake_backend.h"
-#include "synthetic_stream.h"
+#include "tests/unit/repl_fake_backend.h"
+#include "tests/unit/synthetic_stream.h"
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the session says of settings that hide something, where it is missed.
-#include "repl_fake_backend.h"
+#include "tests/unit/repl_fake_backend.h"
 
 #include <gmock/gmock.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Splits, classes and `only`, set through the session.
-#include "repl_fake_backend.h"
+#include "tests/unit/repl_fake_backend.h"
 
 #include <gmock/gmock.h>
 

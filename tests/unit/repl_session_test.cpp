@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The session on a fake backend: what each command does and says, plans and their reversal, undo.
-#include "repl_fake_backend.h"
-#include "synthetic_stream.h"
+#include "tests/unit/repl_fake_backend.h"
+#include "tests/unit/synthetic_stream.h"
 
 #include "repl/session/plan.h"
 #include "repl/session/unavailable_backend.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a failed command takes back, and what `undo` does.
-#include "repl_fake_backend.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/unit/repl_fake_backend.h"
 
 #include <gmock/gmock.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is sent for an interval in each protocol, and what is told of it.
-#include "repl_fake_receiver.h"
+#include "tests/unit/repl_fake_receiver.h"
 
 #include "views/exports/prometheus.h"
 #include "views/json/json_views.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The command `ship` and its files of headers.
-#include "repl_fake_backend.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/unit/repl_fake_backend.h"
 
 #include "repl/services/header_file.h"
 #include "repl/services/services.h"

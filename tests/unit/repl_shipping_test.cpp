@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Shipping, in a fake backend's time and to a receiver that the test plays: nothing is lost while
 // it is away, nothing is sent twice, what waits is bounded, and the account adds up.
-#include "repl_fake_receiver.h"
+#include "tests/unit/repl_fake_receiver.h"
 
+#include "repl/services/wall_clock.h"
 #include "views/shipping_text.h"
 
 #include <gmock/gmock.h>
@@ -26,6 +27,50 @@ uint64_t from_of(const HttpPost& post) {
     std::smatch match;
     EXPECT_TRUE(std::regex_search(post.url, match, std::regex("&from=([0-9]+)"))) << post.url;
     return std::stoull(match[1]);
+}
+
+// Of an interval the wall clock's time is known when it begins.
+TEST_F(ShippingTest, TimesAreThoseOfTheClockAfterTheMachineHasSlept) {
+    ASSERT_TRUE(shipper->set(shipping()));
+    pass(seconds(60));
+    ASSERT_TRUE(written(1));
+    pass(seconds(30));
+    slept_ns = ns(hours(2));
+    pass(seconds(30)); // the second one began before
+    ASSERT_TRUE(written(2));
+    pass(seconds(60));
+    ASSERT_TRUE(written(3));
+    work();
+    std::vector<uint64_t> from;
+    for (const FakePoster::Sent& sent : log.sent)
+        from.push_back(from_of(sent.post));
+    ASSERT_EQ(from.size(), 3u);
+    EXPECT_EQ(from[1], from[0] + 60);
+    EXPECT_EQ(from[2], from[1] + 60 + 2 * 3'600);
+}
+
+// As what is shown and exported has it.
+TEST_F(ShippingTest, TheModelFollowsTheWallClock) {
+    model.on_machine(MachineId{}, {"m", start_utc_ns});
+    const WallClock clock([this] { return start_utc_ns + slept_ns + backend.clock(); });
+    const uint64_t early = backend.clock();
+    pass(seconds(60));
+    slept_ns = WallClock::least_step_ns / 2;
+    clock.follow(model, backend);
+    EXPECT_EQ(model.wall_ns(backend.clock()), start_utc_ns + backend.clock());
+    slept_ns = ns(hours(2));
+    clock.follow(model, backend);
+    pass(seconds(60));
+    EXPECT_EQ(model.wall_ns(backend.clock()), start_utc_ns + slept_ns + backend.clock());
+    EXPECT_EQ(model.wall_ns(early), start_utc_ns + early);
+    // Nor does a machine that is told of anew bring the former clock back.
+    model.on_machine(MachineId{}, {"m", start_utc_ns});
+    EXPECT_EQ(model.wall_ns(backend.clock()), start_utc_ns + slept_ns + backend.clock());
+    // A recording is of another day.
+    backend.is_replay = true;
+    slept_ns = ns(hours(5));
+    clock.follow(model, backend);
+    EXPECT_EQ(model.wall_ns(backend.clock()), start_utc_ns + ns(hours(2)) + backend.clock());
 }
 
 TEST_F(ShippingTest, ADayOfOutagesLosesNothing) {

@@ -6,7 +6,7 @@
 #include "loader/reader/matching/name_matcher.h"
 #include "loader/reader/names/demangle.h"
 #include "repl/language/lexer.h"
-#include "synthetic_stream.h"
+#include "tests/unit/synthetic_stream.h"
 #include "views/model/fold.h"
 #include "views/model/frame_kind.h"
 #include "views/screen/drill.h"

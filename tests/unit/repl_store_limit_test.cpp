@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // However large each sample is: what is kept of them stays within the memory that there is for it.
-#include "filled_store.h"
+#include "tests/unit/filled_store.h"
 
 #include <gmock/gmock.h>
 

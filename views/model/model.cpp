@@ -16,6 +16,7 @@ constexpr size_t max_labels = 1 << 24;
 constexpr size_t max_machines = 1 << 16;
 // Until the year 2116; a damaged recording may say anything.
 constexpr uint64_t latest_boot_ns = uint64_t{1} << 62;
+constexpr size_t most_wall_clocks = 100;
 } // namespace
 
 Model::Model(size_t sample_capacity, size_t slow_call_capacity)
@@ -68,9 +69,18 @@ std::optional<uint64_t> Model::wall_ns(uint64_t time_ns) const {
     for (const MachineInfo& one : machines_)
         if (one.boot_ns && one.boot_ns <= latest_boot_ns)
             boot_ns = std::min(boot_ns.value_or(one.boot_ns), one.boot_ns);
+    for (const auto& [since_ns, set_ns] : wall_clocks_)
+        if (time_ns >= since_ns)
+            boot_ns = set_ns;
     if (!boot_ns || time_ns > latest_boot_ns - *boot_ns)
         return std::nullopt;
     return *boot_ns + time_ns;
+}
+
+void Model::set_wall_clock(uint64_t since_ns, uint64_t boot_ns) {
+    wall_clocks_.emplace_back(since_ns, std::min(boot_ns, latest_boot_ns));
+    if (wall_clocks_.size() > most_wall_clocks)
+        wall_clocks_.pop_front();
 }
 
 void Model::on_module(ModuleId id, const ModuleInfo& info) {

@@ -73,6 +73,8 @@ class Model final : public EventSink {
     // What the wall clock showed at a moment of the stream, ns since 1970, as far as the stream
     // tells: of a recording, on the day that it was made.
     std::optional<uint64_t> wall_ns(uint64_t time_ns) const;
+    // That from this moment on it has another distance from the stream's clock than was told.
+    void set_wall_clock(uint64_t since_ns, uint64_t boot_ns);
 
     // Probes by id, deleted ones included.
     const std::map<ProbeId, ProbeInfo>& probes() const { return probes_; }
@@ -156,6 +158,7 @@ class Model final : public EventSink {
     std::vector<SpecInfo> specs_;
     std::vector<SpecHistory> histories_;
     size_t histories_bytes_ = default_histories_bytes;
+    std::deque<std::pair<uint64_t, uint64_t>> wall_clocks_; // that were set: since when, boot_ns
     std::map<ProbeId, ProbeInfo> probes_;
     std::map<ProbeId, ProbeState> probe_states_;
     SplitInfo split_;
