@@ -28,7 +28,7 @@ class SimulatedRelay {
         }
     }
     void define(ProbeId probe) {
-        common_.announce(probe, probe);
+        common_.announce(probe, ProbeInfo{probe, "handle", {}, {}});
         for (const auto& service : services_)
             service->define(probe);
     }

@@ -73,7 +73,7 @@ void listen(std::string_view bytes, bool is_relay = false) {
     if (!link.take(bytes, 2000))
         return;
     CommonStream common(1, CommonStream::Probes::by_number);
-    common.announce(ProbeId{1}, ProbeId{7});
+    common.announce(ProbeId{1}, ProbeInfo{ProbeId{7}, "handle", {}, {}});
     RecordEncoder told;
     MachineStream stream(common, 0, MachineId{0}, {"m", 1}, link.clock().shift_ns(), 500);
     stream.deliver_to(told);

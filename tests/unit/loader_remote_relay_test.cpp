@@ -53,7 +53,7 @@ class Whose final : public QuietSink {
 class RelayConversation : public testing::Test {
   protected:
     RelayConversation() {
-        common.announce(ProbeId{1}, ProbeId{1});
+        common.announce(ProbeId{1}, ProbeInfo{ProbeId{1}, "f", {}, {}});
         stream.deliver_to(whose);
         stream.tell_machine();
         link.on_origins([this](const Origins& origins) { return stream.take_origins(origins); });
@@ -150,6 +150,7 @@ TEST_F(RelayConversation, WhatAHostDidNotWatchIsNotKnown) {
     tell_hosts(relay, 2);
     SplitInfo split{true, ProbeId{1}, {}, false, Branch::on_condition("arg1 > 4")};
     split.branch_since_ns = 10;
+    common.ask(split);
     relay.on_split(split);
     for (uint32_t i = 0; i < 2; i++) {
         CallEndEvent end{90, 50, ThreadId{i}, {40, i, SpecId{i}}, 1};
