@@ -46,9 +46,11 @@ macro(read_names file)
         string(REGEX MATCHALL "\n[A-Za-z][^\n]*" lines "${text}")
         string(REGEX MATCHALL "\n#include \"tests/[^\"]*" headers_of_${file} "${text}")
         foreach(line IN LISTS lines)
-            if(NOT line MATCHES
-               "^.(using|namespace|extern|public|private|protected|TEST|INSTANTIATE)" AND
-               line MATCHES "([A-Za-z_0-9]+)( final)?( : .*)? *[({=]")
+            if(line MATCHES "^.using ([A-Za-z_0-9]+) =")
+                list(APPEND OWN_NAMES_OF_${file} ${CMAKE_MATCH_1})
+            elseif(NOT line MATCHES
+                   "^.(using|namespace|extern|public|private|protected|TEST|INSTANTIATE)" AND
+                   line MATCHES "([A-Za-z_0-9]+)( final)?( : .*)? *[({=]")
                 list(APPEND OWN_NAMES_OF_${file} ${CMAKE_MATCH_1})
             endif()
         endforeach()

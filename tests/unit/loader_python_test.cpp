@@ -429,7 +429,7 @@ TEST_F(PythonCodeOf, WhatCannotBeReadSaysWhy) {
 }
 
 TEST(PythonFiles, AreSentWhole) {
-    const PythonFile file = {0xa5b740, 0x030e06f0, bytes_of({1, 2, 3})};
+    const PythonFile file = {0xa5b740, 0x030e06f0, bytes_of({1, 2, 3}), {}};
     const std::string bytes = encode_python_file(file);
     EXPECT_EQ(decode_python_file(bytes), file);
     EXPECT_EQ(decode_python_file(bytes + '\0'), std::nullopt);
