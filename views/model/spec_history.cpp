@@ -125,10 +125,21 @@ void SpecHistory::add(const StatsEvent& event, size_t bytes) {
     history_.add(difference, event.buckets, event.span == SpanCounts{} ? nullptr : &event.span);
     if (history_.bytes() <= bytes)
         return;
-    merge_neighbours();
+    if (may_merge_many())
+        merge_neighbours();
     // A quarter less, so that this is seldom done.
     if (history_.bytes() > bytes / 4 * 3)
         give_up_oldest(bytes / 4 * 3);
+}
+
+// Else what is spared is not worth the work, which is as much as there is.
+bool SpecHistory::may_merge_many() const {
+    const uint64_t now = history_.all.back().time_ns;
+    size_t pairs = 0;
+    for (size_t i = 1; i < history_.all.size(); i++)
+        pairs += history_.all[i].time_ns - history_.all[i - 1].first_ns <=
+                 (now - history_.all[i].time_ns) / resolution;
+    return pairs >= history_.all.size() / 8;
 }
 
 void SpecHistory::merge_neighbours() {
@@ -141,7 +152,11 @@ void SpecHistory::merge_neighbours() {
         std::vector<Bucket> of_sum;
         SpanCounts spans;
         do {
-            of_sum = sum_of(of_sum, buckets.first(one->buckets));
+            const auto own = buckets.first(one->buckets);
+            if (of_sum.empty())
+                of_sum.assign(own.begin(), own.end());
+            else
+                of_sum = sum_of(of_sum, own);
             buckets = buckets.subspan(one->buckets);
             if (one->has_span)
                 spans += *span++;

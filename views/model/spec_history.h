@@ -75,6 +75,7 @@ class SpecHistory {
         StatsEvent::MarkCount count;
     };
 
+    bool may_merge_many() const;
     void merge_neighbours();
     void give_up_oldest(size_t bytes);
 
