@@ -89,7 +89,7 @@ void LiveLedger::report(uint64_t now_ns) const {
         ledger.lost[loss_names[cause]] = losses[cause];
     ledger.lost["tracepoints: hit while another program ran on the CPU"] =
         programs_.missed_tracepoints();
-    ledger.lost["exchanges: received or sent while another thread's was looked at on the CPU"] =
+    ledger.lost["exchanges: receive or send while another program ran on the CPU"] =
         programs_.missed_socket_calls();
     ledger.lost["records: malformed"] = ring_.malformed() + watch_.malformed();
     ledger.lost["mapping events: perf ring full"] = watch_.lost();

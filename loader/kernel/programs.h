@@ -134,8 +134,7 @@ class Programs {
     // How often a tracepoint was hit while another program was running on its CPU, so that the
     // kernel did not run ours; before Linux 6.7 nobody counts that.
     uint64_t missed_tracepoints() const;
-    // Receives and sends that exchanges know nothing of, for the same reason: a thread was
-    // preempted in the middle of one's program. What has come is known by the next receive.
+    // Receives and sends that exchanges know nothing of, for the same reason.
     uint64_t missed_socket_calls() const;
     // Of the process tracepoints.
     std::vector<uint64_t> link_ids() const;

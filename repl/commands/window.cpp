@@ -117,12 +117,13 @@ CommandRow window_command() {
         .usage = "window [DURATION | all] [until TIME]",
         .summary = "views show only the last DURATION",
         .details = R"help(
-With `until`, the window ends at that moment and stays there while more is collected: TIME counts from
-the beginning of observation, as `calls` shows it. `window DURATION` follows the present again.
+With `until`, the window ends at that moment and stays there while more is collected: TIME counts
+from the beginning of observation, as `calls` shows it. `window DURATION` follows the present again.
 Classes and names are those known now, open calls those of now. A wait counts in the window in which
 it ends, with its whole length, so that windows and interval files add up; only the time strip
-spreads it over the time that it spanned. Calls are counted ten times a second; of hours ago
-only so closely as a thousandth of how long ago it is, where there is no more room (--store-memory).)help",
+spreads it over the time that it spanned. Call counts are kept every 0.1 s. When the memory for them
+runs short (--store-memory), older ones are added up, and the edges of a window are off by up to a
+thousandth of their age.)help",
         .examples = R"help(window 10s
 window 5s until 17.5s
 window all)help",

@@ -36,9 +36,10 @@ void IntervalWriter::close_interval(uint64_t end_ns) {
     interval.query.lost_before = lost_before_;
     over_.push_back({std::move(interval), write_});
     begin_ns_ = end_ns;
-    // The clock was set, or the machine has slept.
+    // The machine has slept, or its clock was set; a clock that is set back is not followed, since
+    // names of files neither repeat nor go back: of many the first by name is removed.
     const uint64_t offset = utc_ns_() - backend_.now_ns();
-    if (std::max(offset, utc_offset_) - std::min(offset, utc_offset_) >= WallClock::least_step_ns)
+    if (offset > utc_offset_ && offset - utc_offset_ >= WallClock::least_step_ns)
         utc_offset_ = offset;
     lost_before_ = model_.ledger().lost;
 }

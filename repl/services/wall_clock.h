@@ -23,10 +23,12 @@ class WallClock {
 
     // To be called now and then.
     void follow(Model& model, const Backend& backend) const {
+        // A recording's times are of another day.
+        if (backend.replaying())
+            return;
         const uint64_t now = backend.now_ns(), utc = utc_ns_();
         const auto known = model.wall_ns(now);
-        // A recording's times are of another day.
-        if (backend.replaying() || !known || utc < now)
+        if (!known || utc < now)
             return;
         const uint64_t step = utc > *known ? utc - *known : *known - utc;
         if (step >= least_step_ns)

@@ -29,7 +29,7 @@ uint64_t from_of(const HttpPost& post) {
     return std::stoull(match[1]);
 }
 
-// Of an interval the wall clock's time is known when it begins.
+// Of an interval the wall clock's time is known when it begins; here no machine says what it is.
 TEST_F(ShippingTest, TimesAreThoseOfTheClockAfterTheMachineHasSlept) {
     ASSERT_TRUE(shipper->set(shipping()));
     pass(seconds(60));
@@ -40,13 +40,20 @@ TEST_F(ShippingTest, TimesAreThoseOfTheClockAfterTheMachineHasSlept) {
     ASSERT_TRUE(written(2));
     pass(seconds(60));
     ASSERT_TRUE(written(3));
+    slept_ns = ns(hours(1)); // set back
+    for (size_t i = 4; i <= 5; i++) {
+        pass(seconds(60));
+        ASSERT_TRUE(written(i));
+    }
     work();
     std::vector<uint64_t> from;
     for (const FakePoster::Sent& sent : log.sent)
         from.push_back(from_of(sent.post));
-    ASSERT_EQ(from.size(), 3u);
+    ASSERT_EQ(from.size(), 5u);
     EXPECT_EQ(from[1], from[0] + 60);
     EXPECT_EQ(from[2], from[1] + 60 + 2 * 3'600);
+    EXPECT_EQ(from[3], from[2] + 60);
+    EXPECT_EQ(from[4], from[3] + 60) << "names of files go back";
 }
 
 // As what is shown and exported has it.
