@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Durations are those that calls would have without being sampled: what samples add is taken out of
 // them, however deep the stacks, and whether the samples are kept or not.
+#include "loader/base/quantile.h"
 #include "tests/kernel/kernel_maps.h"
 #include "tests/kernel/program.h"
 #include "tests/kernel/session.h"
-#include "loader/base/quantile.h"
 
 #include <fmt/format.h>
 #include <sched.h>
@@ -76,8 +76,6 @@ constexpr uint32_t most_hz = 49'999;
 constexpr uint64_t calls_of_phase = 800;
 // So many as there is time for in a test: a pair takes three quarters of a second.
 constexpr size_t pairs_at_once = 7, fewest_pairs = 21, most_pairs = 294;
-// To see whether the rate is about the one.
-constexpr size_t pairs_of_try = 3;
 
 class Durations : public KernelTest, public testing::WithParamInterface<Way> {
   protected:
@@ -101,39 +99,54 @@ class Durations : public KernelTest, public testing::WithParamInterface<Way> {
         return session_.model().ledger().sample_gap_ns;
     }
 
-    // By how much longer the program's calls are at that rate, by its own clock.
-    double lengthened(uint32_t rate) {
-        std::vector<double> own;
-        for (size_t pair = 0; pair < pairs_of_try; pair++) {
-            const double before = measure(0).own, sampled = measure(rate).own;
-            own.push_back(2 * sampled / (before + measure(0).own));
-        }
-        return median(own) - 1;
+    static uint32_t bounded(double rate) {
+        return static_cast<uint32_t>(std::clamp<double>(rate, 99, most_hz));
     }
 
-    uint32_t rate_that_shows() {
-        const auto bounded = [](double rate) {
-            return static_cast<uint32_t>(std::min<double>(most_hz, rate));
-        };
+    uint32_t rate_by_what_a_tick_costs() {
         measure(9'999);
-        uint32_t rate = bounded(taken_by_ticks * 1e9 / static_cast<double>(gap_ns()));
-        for (int tries = 0; tries < 3 && rate < most_hz; tries++) {
-            const double found = lengthened(rate);
-            if (found > 0.75 * lengthened_by)
-                break;
-            rate = bounded(rate * std::min(4.0, lengthened_by / std::max(found, 0.01)));
+        return bounded(taken_by_ticks * 1e9 / static_cast<double>(gap_ns()));
+    }
+
+    // Neighbours, the host's above all, come and go: so each phase is held against two of its own,
+    // before and after it.
+    struct Ratios {
+        std::vector<double> means, medians, own;
+
+        void append(const Ratios& more) {
+            means.insert(means.end(), more.means.begin(), more.means.end());
+            medians.insert(medians.end(), more.medians.begin(), more.medians.end());
+            own.insert(own.end(), more.own.begin(), more.own.end());
         }
-        return rate;
+    };
+
+    Ratios pairs_at(uint32_t rate) {
+        Ratios ratios;
+        for (size_t pair = 0; pair < pairs_at_once; pair++) {
+            const Phase before = measure(0), sampled = measure(rate), after = measure(0);
+            ratios.means.push_back(2 * sampled.mean / (before.mean + after.mean));
+            ratios.medians.push_back(2 * sampled.median / (before.median + after.median));
+            ratios.own.push_back(2 * sampled.own / (before.own + after.own));
+        }
+        return ratios;
+    }
+
+    // The rate at which calls are as much longer as they are to be, after they were `longer` by the
+    // program's own clock at this one. A host that gets busy makes ticks several times as costly:
+    // what was the right rate then lengthens calls by their own length, and by as much more do the
+    // ratios vary.
+    static uint32_t next_rate(uint32_t rate, double longer) {
+        const double wrong = lengthened_by / std::max(longer, 0.01);
+        return wrong > 0.75 && wrong < 1.33 ? rate : bounded(rate * std::clamp(wrong, 0.25, 4.0));
     }
 
     Program program_{"fixed_work", {"--depth", GetParam().depth}};
     Session session_;
 };
 
-// Neighbours, the host's above all, come and go: so each phase is held against two of its own,
-// before and after it, and the median of such ratios is looked at, with as many of them as it takes
-// to know it: when its interval is narrower than the bound, its centre is off by half of that at
-// most. A deviation of 1 % is never red then, and one of 3 % always.
+// The median of the ratios is looked at, with as many of them as it takes to know it: when its
+// interval is narrower than the bound, its centre is off by half of that at most. A deviation of 1
+// % is never red then, and one of 3 % always.
 TEST_P(Durations, AreThoseOfCallsThatAreNotSampled) {
     program_.wait_ready();
     session_.observe(program_.pid());
@@ -143,34 +156,37 @@ TEST_P(Durations, AreThoseOfCallsThatAreNotSampled) {
         nobody.gate = {{{GateTerm::Kind::comm, {}, {}, 0, "nobody"}}, {{{0}, {}}}};
         must(session_.backend().set_only(nobody));
     }
-    const uint32_t rate = rate_that_shows();
-    measure(rate);
-    std::vector<double> means, medians, own;
-    bool known = false;
-    while (!known && means.size() < most_pairs) {
-        for (size_t pair = 0; pair < pairs_at_once; pair++) {
-            const Phase before = measure(0), sampled = measure(rate), after = measure(0);
-            means.push_back(2 * sampled.mean / (before.mean + after.mean));
-            medians.push_back(2 * sampled.median / (before.median + after.median));
-            own.push_back(2 * sampled.own / (before.own + after.own));
-        }
-        known = means.size() >= fewest_pairs && interval_of_median(means).width() < bound &&
-                interval_of_median(medians).width() < bound;
+    uint32_t rate = rate_by_what_a_tick_costs();
+    const auto follow = [&](const Ratios& found) { rate = next_rate(rate, median(found.own) - 1); };
+    follow(pairs_at(rate)); // these only say whether the rate is about the one
+    Ratios ratios;
+    const auto known = [&] {
+        return ratios.means.size() >= fewest_pairs &&
+               interval_of_median(ratios.means).width() < bound &&
+               interval_of_median(ratios.medians).width() < bound;
+    };
+    while (!known() && ratios.means.size() < most_pairs) {
+        const Ratios more = pairs_at(rate);
+        ratios.append(more);
+        follow(more);
     }
     const double taken = rate * static_cast<double>(gap_ns()) / 1e9;
-    const Interval of_means = interval_of_median(means), of_medians = interval_of_median(medians);
+    const Interval of_means = interval_of_median(ratios.means),
+                   of_medians = interval_of_median(ratios.medians);
     fmt::print("{}: {} pairs at {} Hz: means {:.4f} (+-{:.4f}), medians {:.4f} (+-{:.4f}), by its "
                "own clock {:.4f}, a sample costs {} ns, by that {:.4f}\n",
-               GetParam().name, means.size(), rate, of_means.centre(), of_means.width() / 2,
-               of_medians.centre(), of_medians.width() / 2, median(own), gap_ns(), 1 / (1 - taken));
-    EXPECT_TRUE(known) << "after " << means.size() << " pairs nothing is known to within " << bound;
+               GetParam().name, ratios.means.size(), rate, of_means.centre(), of_means.width() / 2,
+               of_medians.centre(), of_medians.width() / 2, median(ratios.own), gap_ns(),
+               1 / (1 - taken));
+    EXPECT_TRUE(known()) << "after " << ratios.means.size() << " pairs nothing is known to within "
+                         << bound;
     // Else there is nothing to take out, or the wrong samples are; half of it would be enough to
     // see. At the highest rate ticks may cost less.
     const double expected = rate < most_hz ? lengthened_by : taken / (1 - taken);
-    EXPECT_GT(median(own) - 1, expected / 2);
+    EXPECT_GT(median(ratios.own) - 1, expected / 2);
     EXPECT_EQ(session_.model().ledger().samples == 0, GetParam().gated);
-    EXPECT_NEAR(of_means.centre(), 1, bound) << testing::PrintToString(means);
-    EXPECT_NEAR(of_medians.centre(), 1, bound) << testing::PrintToString(medians);
+    EXPECT_NEAR(of_means.centre(), 1, bound) << testing::PrintToString(ratios.means);
+    EXPECT_NEAR(of_medians.centre(), 1, bound) << testing::PrintToString(ratios.medians);
 }
 
 // CPUs may be of different kinds, and virtual ones have hosts that are not equally busy.
