@@ -109,7 +109,13 @@ TEST_P(Drilldown, FindsWhatTheProgramKnows) {
         EXPECT_EQ(values["len"], std::to_string((*known)["requested"].get<uint64_t>()));
         EXPECT_EQ(values["ret"], std::to_string((*known)["returned"].get<int64_t>()));
         with_peer += values["fd"].get<std::string>().find(way.peer) != std::string::npos;
-        EXPECT_THAT(call["longest_wait"]["what"].get<std::string>(), StartsWith("recvfrom("));
+        // It waited for the peer, or on a busy machine for a CPU when the answer was there already.
+        if (call["longest_wait"].is_null()) {
+            EXPECT_EQ(call["blocked"], 0);
+            EXPECT_GT(call["runnable"].get<uint64_t>() * 2, duration);
+        } else {
+            EXPECT_THAT(call["longest_wait"]["what"].get<std::string>(), StartsWith("recvfrom("));
+        }
         ASSERT_GE(call["stack"].size(), 2u);
         EXPECT_THAT(call["stack"][1].get<std::string>(), HasSubstr(way.fetch));
     }

@@ -70,26 +70,27 @@ constexpr double lengthened_by = 8 * bound;
 constexpr double taken_by_ticks = lengthened_by / (1 + lengthened_by);
 constexpr uint32_t most_hz = 49'999;
 
-// So many calls that probes and sampling are set up and taken down for no more than half of the
-// time, which is when most is known after it: on a calm machine 63 pairs of phases of 200 calls
-// told the means to within 1.07 % in 26 s, of 800 to within 0.55 % in 46 s.
+// So many calls that sampling is set up and ended for no more than half of the time: of 2,000 calls
+// a pair told no more, and took more than twice as long.
 constexpr uint64_t calls_of_phase = 800;
-// So many as there is time for in a test: a pair takes three quarters of a second.
+// So many as there is time for in a test: a pair takes half a second on a calm
+// machine.
 constexpr size_t pairs_at_once = 7, fewest_pairs = 21, most_pairs = 294;
 
 class Durations : public KernelTest, public testing::WithParamInterface<Way> {
   protected:
     Phase measure(uint32_t rate_hz) {
         must(session_.backend().set_sampling({rate_hz, GetParam().wall && rate_hz}));
-        const ProbeId probe = session_.time("work");
         program_.say(fmt::format("{}", calls_of_phase));
         Phase phase;
         phase.own = std::stod(program_.read_line());
-        EXPECT_EQ(session_.calls(probe).returns, calls_of_phase);
-        const CallStatistics calls = session_.model().probe_statistics(probe);
-        phase.mean = calls.sum_ns / calls.returns;
-        phase.median = calls.quantile(0.5);
-        must(session_.backend().remove_probe(probe));
+        EXPECT_EQ(session_.calls(probe_).returns, calls_before_.returns + calls_of_phase);
+        const CallStatistics calls = session_.model().probe_statistics(probe_);
+        WeightedHistogram durations = calls.durations;
+        durations.subtract(calls_before_.durations);
+        phase.mean = (calls.sum_ns - calls_before_.sum_ns) / calls_of_phase;
+        phase.median = durations.quantile(0.5);
+        calls_before_ = calls;
         return phase;
     }
 
@@ -142,6 +143,8 @@ class Durations : public KernelTest, public testing::WithParamInterface<Way> {
 
     Program program_{"fixed_work", {"--depth", GetParam().depth}};
     Session session_;
+    ProbeId probe_; // of its calls, timed from first to last
+    CallStatistics calls_before_;
 };
 
 // The median of the ratios is looked at, with as many of them as it takes to know it: when its
@@ -156,6 +159,7 @@ TEST_P(Durations, AreThoseOfCallsThatAreNotSampled) {
         nobody.gate = {{{GateTerm::Kind::comm, {}, {}, 0, "nobody"}}, {{{0}, {}}}};
         must(session_.backend().set_only(nobody));
     }
+    probe_ = session_.time("work");
     uint32_t rate = rate_by_what_a_tick_costs();
     const auto follow = [&](const Ratios& found) { rate = next_rate(rate, median(found.own) - 1); };
     follow(pairs_at(rate)); // these only say whether the rate is about the one
