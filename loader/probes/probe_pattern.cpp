@@ -235,6 +235,17 @@ ParsedProbe parse_tracepoint(std::string_view text, size_t start) {
     return {std::move(pattern), std::nullopt};
 }
 
+constexpr std::string_view clone_word = " [clone ";
+
+// ".actor]" is "actor": GCC's function for all of a coroutine's steps; clang's is "resume".
+std::string_view coroutine_part(std::string_view clone) {
+    for (const std::string_view part : {"actor", "resume", "destroy", "cleanup"})
+        if (clone.starts_with('.') && clone.substr(1).starts_with(part) &&
+            clone.substr(1 + part.size()).starts_with(']'))
+            return part;
+    return {};
+}
+
 // A function's name or address, with its library. `whole` begins with `text`.
 ParsedProbe parse_function(std::string_view text, std::string_view whole) {
     size_t start = text.find_first_not_of(" \t");
@@ -256,9 +267,12 @@ ParsedProbe parse_function(std::string_view text, std::string_view whole) {
             return fail(colon, whole, "no function after the `:`");
     }
     std::string_view name = text.substr(name_at, end - name_at);
-    // "f(int) [clone .isra.0]", as demanglers write it, is the function.
-    if (const size_t clone = name.find(" [clone "); clone != name.npos && name.ends_with(']'))
+    // "f(int) [clone .isra.0]", as demanglers write it, is the function, but a coroutine has
+    // several.
+    if (const size_t clone = name.find(clone_word); clone != name.npos && name.ends_with(']')) {
+        pattern.coroutine_part = coroutine_part(name.substr(clone + clone_word.size()));
         name = name.substr(0, clone);
+    }
     if (name.starts_with("::")) { // the global namespace
         name.remove_prefix(2);
         name_at += 2;

@@ -23,7 +23,10 @@ struct ProbePattern {
     std::string function;         // name or glob; empty for an address or a line
     bool library_is_path = false; // `library` has a '/'
     bool function_is_glob = false;
-    bool with_arguments = false;     // the name has an argument list: only that overload
+    bool with_arguments = false; // the name has an argument list: only that overload
+    // Of the functions that a compiler makes of a C++ coroutine the one that it names so ("actor",
+    // "resume", "destroy", "cleanup"); empty: any.
+    std::string coroutine_part{};
     uint64_t offset = 0;             // `function+0x10`, bytes
     std::optional<uint64_t> address; // `0x401136`: as linked, in the main program or `library`
     bool call_site = false;          // calls of `function` from one line, or from anywhere
@@ -32,7 +35,7 @@ struct ProbePattern {
     std::string provider{};          // of a USDT probe, name or glob; empty: it is none. Its name
                                      // stands in `function`
 
-    std::string category{};          // of a tracepoint, name or glob; likewise
+    std::string category{}; // of a tracepoint, name or glob; likewise
 
     bool usdt() const { return !provider.empty(); }
     bool tracepoint() const { return !category.empty(); }

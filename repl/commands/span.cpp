@@ -174,6 +174,10 @@ something, and the thread goes on to another one) or `to`, and again from `resum
 begins or resumes another span of that name leaves the one before. With `queued` no thread works for
 a span before it is first resumed. So an event loop needs `resume` where it takes up a request.
 
+A C++20 coroutine is a span by its frame's address: 'handle [clone .actor]' is the function of all its
+steps by GCC, 'handle [clone .resume]' by Clang, and 'handle [clone .destroy]' its end by both
+(docs/howto/coroutines.md).
+
 A span that begins while one with its key is open ends that as `unended`; with `keep` it goes on,
 and nothing begins. What is open for longer than `limit` (10m) is given up: `expired`. `hist NAME`
 shows the account, and where the time went: cpu, blocked, runnable (with `sample wall`), parked,

@@ -214,15 +214,14 @@ class SpanParser {
         const Word raw = words_[next_++];
         SpanPoint point;
         point.role = role;
-        std::string_view probe = raw.text;
-        if (probe.ends_with(return_suffix)) {
-            probe.remove_suffix(return_suffix.size());
+        auto probe = unquoted(raw);
+        if (!probe)
+            return probe.complaint();
+        point.probe = *std::move(probe);
+        if (point.probe.ends_with(return_suffix)) {
+            point.probe.resize(point.probe.size() - return_suffix.size());
             point.at_return = true;
         }
-        auto unquoted_probe = unquoted({std::string(probe), raw.span, raw.quoted});
-        if (!unquoted_probe)
-            return unquoted_probe.complaint();
-        point.probe = *std::move(unquoted_probe);
         if (point.probe.empty())
             return misplaced(raw, "a probe cannot be empty");
         span_.points.push_back(std::move(point));

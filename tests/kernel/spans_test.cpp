@@ -90,6 +90,37 @@ TEST_F(Spans, AreCountedAndTimedAsTheProgramDoes) {
     EXPECT_EQ(program.wait_exit(), 0);
 }
 
+// What GCC calls all of a coroutine's steps is also called to destroy it, with an odd index.
+TEST_F(Spans, OfCoroutinesAreFromTheirFirstStepToTheirEnd) {
+    Program program("coroutine_requests", {"--calls", "2000", "--wait", "--linger"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    const std::string steps = "handle_request [clone .actor]";
+    SpanDefinition span;
+    span.points = {{.role = Role::from,
+                    .probe = steps,
+                    .only_if = "(frame_ptr->_Coro_resume_index & 1) == 0",
+                    .key = "arg0",
+                    .keep = true},
+                   {.role = Role::resume, .probe = steps, .key = "arg0"},
+                   {.role = Role::park, .probe = steps, .at_return = true},
+                   {.role = Role::to, .probe = "handle_request [clone .destroy]", .key = "arg0"}};
+    span.text = "from " + steps;
+    const ProbeId id = add(session, span);
+    ASSERT_EQ(session.report.places.size(), 4u);
+    program.go();
+    const nlohmann::json truth = program.account();
+    ASSERT_TRUE(truth["ok"].get<bool>());
+    const CallStatistics spans = settled(session, id, truth["closed"].get<uint64_t>());
+    expect_all_of(truth, spans);
+    EXPECT_LE(spans.span.attached, truth["worked_ns"].get<double>());
+    EXPECT_GE(spans.span.attached, truth["closed"].get<double>() * 4 * 20'000);
+    EXPECT_DOUBLE_EQ(spans.span.attached + spans.span.parked, spans.sum_ns);
+    program.go();
+    EXPECT_EQ(program.wait_exit(), 0);
+}
+
 // Names that differ at their ends only.
 TEST_F(Spans, AreKnownByStrings) {
     Program program("requests", {"--calls", "2000", "--wait", "--linger"});

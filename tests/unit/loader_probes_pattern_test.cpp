@@ -185,6 +185,29 @@ TEST(ProbeNames, TemplatesOperatorsLambdasRust) {
     EXPECT_TRUE(fits("f", "_ZN12_GLOBAL__N_11fEv"));
 }
 
+TEST(ProbePattern, PartsOfCoroutines) {
+    const auto part = [](std::string_view text) {
+        const ParsedProbe probe = parse_probe(text);
+        return probe.pattern ? probe.pattern->function + "|" + probe.pattern->coroutine_part : "";
+    };
+    EXPECT_EQ(part("f [clone .actor]"), "f|actor");
+    EXPECT_EQ(part("f(int) [clone .destroy] [clone .cold]"), "f(int)|destroy");
+    EXPECT_EQ(part("f [clone .resume]"), "f|resume");
+    EXPECT_EQ(part("f [clone .actors]"), "f|");
+    EXPECT_EQ(part("f [clone .isra.0]"), "f|");
+    const auto matches = [](std::string_view text, std::string_view mangled) {
+        return NameMatcher(*parse_probe(text).pattern).matches(mangled);
+    };
+    const std::string_view actor = "_Z6handlePZ6handleiE16_Z6handlei.Frame.actor"; // GCC's
+    EXPECT_TRUE(matches("handle [clone .actor]", actor));
+    EXPECT_FALSE(matches("handle [clone .destroy]", actor));
+    EXPECT_TRUE(matches("handle", actor));
+    EXPECT_FALSE(matches("handle [clone .actor]", "_Z6handlei"));
+    EXPECT_TRUE(matches("handle [clone .resume]", "_Z6handlei.resume")); // Clang's
+    EXPECT_FALSE(matches("handle [clone .resume]", "_Z6handlei.destroy"));
+    EXPECT_TRUE(matches("handle(handle(int)::_Z6handlei.Frame*) [clone .actor]", actor));
+}
+
 TEST(ProbeNames, Clones) {
     EXPECT_EQ(split_clone_name("_Z1fv.constprop.0.isra.1").base, "_Z1fv");
     EXPECT_EQ(split_clone_name("_Z1fv.constprop.0").kind, CloneKind::entry);

@@ -10,6 +10,17 @@ namespace {
 
 using testing::HasSubstr;
 
+// Within quotes as well as behind them.
+TEST(SpanCommand, ReturnsAreSaidOfQuotedNames) {
+    const SpanDefinition within = span_of("from 'f [clone .actor]' to 'f [clone .actor]%return'"),
+                         behind = span_of("from 'f [clone .actor]' to 'f [clone .actor]'%return");
+    ASSERT_EQ(within.points.size(), 2u);
+    EXPECT_EQ(within.points[1].probe, "f [clone .actor]");
+    EXPECT_TRUE(within.points[1].at_return);
+    EXPECT_EQ(within, behind);
+    EXPECT_EQ(within, span_of(within.text));
+}
+
 TEST(SpanCommand, PointsWithKeysAndPredicates) {
     const SpanDefinition whole =
         span_of("from f key ret queued to ns::g%return if arg1 > 0 and arg2 == 1 key arg0 "

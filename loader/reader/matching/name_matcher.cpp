@@ -95,7 +95,9 @@ std::string without_trailing_const(std::string text) {
 
 NameMatcher::NameMatcher(const ProbePattern& pattern)
     : glob_(pattern.function_is_glob), with_arguments_(pattern.with_arguments),
-      as_written_(pattern.function), wanted_(normalise_spaces(pattern.function)),
+      as_written_(pattern.function),
+      suffix_(pattern.coroutine_part.empty() ? "" : "." + pattern.coroutine_part),
+      wanted_(normalise_spaces(pattern.function)),
       needle_(needle_of(pattern.function, pattern.function_is_glob)),
       with_templates_(strip_template_arguments(wanted_) != wanted_),
       thunk_(pattern.function.find(" thunk to ") != std::string::npos) {
@@ -120,6 +122,8 @@ bool NameMatcher::fits(std::string_view name, const std::string& wanted) const {
 }
 
 bool NameMatcher::matches(std::string_view mangled) const {
+    if (!mangled.ends_with(suffix_))
+        return false;
     if (mangled == as_written_)
         return true;
     bool encoded = mangled.starts_with("_Z") || mangled.starts_with("_R");

@@ -25,6 +25,7 @@ class NameMatcher {
     bool glob_;
     bool with_arguments_;
     std::string as_written_;
+    std::string suffix_;    // of one of a coroutine's functions
     std::string wanted_;    // normalised
     std::string shortened_; // of "std::sort<>", as views show any std::sort; else empty
     std::string needle_;    // must occur in the mangled name; empty: unknown
