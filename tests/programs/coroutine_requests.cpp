@@ -5,8 +5,6 @@
 // twentieth thinks hard in between. The program times each of them itself: `inside` from within its
 // first step to before its end, `around` from before it is made to behind its end; and the time
 // within its steps.
-//
-// With `--detached` nobody keeps them: each frees itself at its end.
 #include "common/truth.h"
 
 #include <algorithm>
@@ -22,7 +20,6 @@ constexpr size_t interleaved = 64;
 constexpr int steps = 4;
 constexpr uint64_t light_us = 20, hard_us = 1500;
 
-bool detached;
 uint64_t opened, closed, resumed, difficult;
 uint64_t inside_ns, around_ns, worked_ns, longest_inside_ns, longest_around_ns;
 
@@ -72,29 +69,8 @@ struct Kept {
     std::coroutine_handle<promise_type> handle;
 };
 
-struct Detached {
-    struct promise_type {
-        Detached get_return_object() { return {}; }
-        Turn initial_suspend() noexcept { return {}; }
-        std::suspend_never final_suspend() noexcept { return {}; }
-        void return_void() {}
-        void unhandled_exception() { std::terminate(); }
-    };
-};
-
 Kept handle_request(uint64_t id, uint64_t* started_ns) {
     *started_ns = truth_now();
-    for (int step = 0; step < steps; ++step) {
-        if (step)
-            co_await Turn();
-        if (step == 2 && is_difficult(id))
-            think_hard();
-        else
-            think();
-    }
-}
-
-Detached answer(uint64_t id) {
     for (int step = 0; step < steps; ++step) {
         if (step)
             co_await Turn();
@@ -116,7 +92,7 @@ void resume(std::coroutine_handle<> handle) {
     worked_ns += truth_now() - begin;
 }
 
-void keep_all() {
+void handle_all() {
     struct Request {
         Kept made;
         Times times;
@@ -146,20 +122,6 @@ void keep_all() {
     }
 }
 
-// Nobody but the program's own count knows how many there are: all are of as many steps.
-void answer_all() {
-    while (more() || !turns.empty()) {
-        while (more() && turns.size() < interleaved) {
-            difficult += is_difficult(opened);
-            answer(opened++);
-        }
-        const auto next = turns.front();
-        turns.pop_front();
-        resume(next);
-    }
-    closed = opened;
-}
-
 void report(FILE* out) {
     fprintf(out,
             ",\"opened\":%" PRIu64 ",\"closed\":%" PRIu64 ",\"resumed\":%" PRIu64
@@ -173,17 +135,12 @@ void report(FILE* out) {
 } // namespace
 
 int main(int argc, char** argv) {
-    const truth_option options[] = {
-        {"detached", TRUTH_FLAG, &detached, "each frees itself at its end"},
-    };
     truth_program program{};
     program.name = "coroutine_requests";
     program.about = "requests that coroutines handle in turn";
-    program.options = options;
-    program.option_count = sizeof options / sizeof options[0];
     program.report = report;
     program.calls = 1000;
     truth_start(argc, argv, &program);
-    detached ? answer_all() : keep_all();
+    handle_all();
     return truth_finish();
 }
