@@ -71,13 +71,27 @@ std::string_view ruby_part_at(std::string_view name, size_t at) {
     return {};
 }
 
+// Whether a bracket that begins the name is Rust's of "<alloc::boxed::Box<F> as
+// FnOnce>::call_once", where it holds what tells the functions of that name apart.
+bool begins_with_a_type(std::string_view name) {
+    int depth = 0;
+    for (size_t i = 0; i < name.size() && name.front() == '<'; i++) {
+        depth += (name[i] == '<') - (name[i] == '>');
+        if (depth == 0)
+            return name.substr(i + 1).starts_with("::");
+    }
+    return false;
+}
+
 } // namespace
 
 std::string short_name(std::string_view name) {
     std::string result;
-    int angles = 0, rounds = 0; // how deep in template arguments and parameter lists
+    int angles = 0, rounds = 0;          // how deep in template arguments and parameter lists
+    int type = begins_with_a_type(name); // how deep what is in brackets is shown
     for (size_t i = 0; i < name.size(); i++) {
-        bool shown = angles == 0 && rounds == 0;
+        const bool opens = i == 0 && type == 1;
+        bool shown = (angles == type || opens) && rounds == 0;
         std::string_view rest = name.substr(i);
         std::string_view whole = rest.starts_with(anonymous) ? anonymous : operator_at(rest);
         if (whole.empty())
@@ -93,11 +107,14 @@ std::string short_name(std::string_view name) {
         switch (name[i]) {
         case '<':
             if (shown)
-                result += "<>";
+                result += opens ? "<" : "<>";
             angles++;
             break;
         case '>':
-            angles--;
+            if (angles-- == 1 && type == 1) {
+                result += '>';
+                type = 0;
+            }
             break;
         case '(':
             if (const size_t length = receiver_at(name, i)) {

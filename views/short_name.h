@@ -9,7 +9,8 @@
 namespace auger {
 
 // `std::sort<It, Less>(It, It, Less)` -> `std::sort<>`. Operators, `(anonymous namespace)` and the
-// braces of lambdas stay; a name whose brackets do not match stays as it is.
+// braces of lambdas stay, and so does Rust's `<Box<F> as FnOnce>::call_once`, as `<Box<> as
+// FnOnce>::call_once`; a name whose brackets do not match stays as it is.
 std::string short_name(std::string_view name);
 
 // The same, safe to print.

@@ -21,7 +21,7 @@ TEST(ShortName, OfRubyKeepsWhatStandsInBrackets) {
           "rescue in block (12 levels) in <class:A>", "Integer#<=>", "block in Shop::Order#<=>",
           "Array#<<", "Module#<", "Integer#>>"})
         EXPECT_EQ(short_name(name), name);
-    EXPECT_EQ(short_name("<main as T>::f"), "<>::f");
+    EXPECT_EQ(short_name("<main as T>::f"), "<main as T>::f");
     EXPECT_EQ(short_name("<class::X as T>"), "<>");
     EXPECT_EQ(short_name("block (levels) in f"), "block  in f");
     EXPECT_EQ(short_name("block (2 levels)"), "block ");
@@ -37,6 +37,12 @@ TEST(ShortName, DropsArgumentsOfFunctionsAndTemplates) {
 
 TEST(ShortName, KeepsWhatIsPartOfTheName) {
     EXPECT_EQ(short_name("(anonymous namespace)::f(int)"), "(anonymous namespace)::f");
+    EXPECT_EQ(short_name("<a::Box<F,A> as b::FnOnce<Args>>::call_once"),
+              "<a::Box<> as b::FnOnce<>>::call_once");
+    EXPECT_EQ(short_name("<&mut F as core::future::Future>::poll::{{closure}}"),
+              "<&mut F as core::future::Future>::poll::{{closure}}");
+    EXPECT_EQ(short_name("<<T as A<X>>::B as C>::f<Y>"), "<<>::B as C>::f<>");
+    EXPECT_EQ(short_name("<fn() -> T as A>::f"), "<fn() -> T as A>::f"); // as it is
     EXPECT_EQ(short_name("std::less<int>::operator()(int, int)"), "std::less<>::operator()");
     EXPECT_EQ(short_name("operator<< <char>(S&)"), "operator<< <>");
     EXPECT_EQ(short_name("x::operator->()"), "x::operator->");
