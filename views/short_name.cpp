@@ -87,11 +87,11 @@ bool begins_with_a_type(std::string_view name) {
 
 std::string short_name(std::string_view name) {
     std::string result;
-    int angles = 0, rounds = 0;          // how deep in template arguments and parameter lists
-    int type = begins_with_a_type(name); // how deep what is in brackets is shown
+    int angles = 0, rounds = 0; // how deep in template arguments and parameter lists
+    int shown_angles = begins_with_a_type(name) ? 1 : 0; // what is deeper is left out
     for (size_t i = 0; i < name.size(); i++) {
-        const bool opens = i == 0 && type == 1;
-        bool shown = (angles == type || opens) && rounds == 0;
+        const bool opens = i == 0 && shown_angles == 1;
+        bool shown = (angles == shown_angles || opens) && rounds == 0;
         std::string_view rest = name.substr(i);
         std::string_view whole = rest.starts_with(anonymous) ? anonymous : operator_at(rest);
         if (whole.empty())
@@ -111,9 +111,9 @@ std::string short_name(std::string_view name) {
             angles++;
             break;
         case '>':
-            if (angles-- == 1 && type == 1) {
+            if (angles-- == 1 && shown_angles == 1) {
                 result += '>';
-                type = 0;
+                shown_angles = 0;
             }
             break;
         case '(':

@@ -237,7 +237,7 @@ ParsedProbe parse_tracepoint(std::string_view text, size_t start) {
 
 constexpr std::string_view clone_word = " [clone ";
 
-// ".actor]" is "actor": GCC's function for all of a coroutine's steps; clang's is "resume".
+// ".actor]" is "actor": a coroutine's body as GCC names it; Clang's is "resume".
 std::string_view coroutine_part(std::string_view clone) {
     for (const std::string_view part : {"actor", "resume", "destroy", "cleanup"})
         if (clone.starts_with('.') && clone.substr(1).starts_with(part) &&

@@ -174,9 +174,9 @@ something, and the thread goes on to another one) or `to`, and again from `resum
 begins or resumes another span of that name leaves the one before. With `queued` no thread works for
 a span before it is first resumed. So an event loop needs `resume` where it takes up a request.
 
-A C++20 coroutine is a span by its frame's address: 'handle [clone .actor]' is the function of all its
-steps by GCC, 'handle [clone .resume]' by Clang, and 'handle [clone .destroy]' its end by both
-(docs/howto/coroutines.md).
+A C++20 coroutine can be a span with its frame's address as key. GCC makes its body the function
+'handle [clone .actor]', Clang 'handle [clone .resume]'; with both, 'handle [clone .destroy]' destroys
+it (docs/howto/coroutines.md).
 
 A span that begins while one with its key is open ends that as `unended`; with `keep` it goes on,
 and nothing begins. What is open for longer than `limit` (10m) is given up: `expired`. `hist NAME`

@@ -64,38 +64,40 @@ class Spans : public KernelTest {
         session.report = must(session.backend().add_probe({id, "request", slow, {}, span}));
         return id;
     }
+
+    // What is told of 2,000 requests of a program, held against its own account of them. A thread
+    // works for each in its four steps alone, which take 20 us of CPU time at least.
+    static SpanTimes expect_true(const char* name, const SpanDefinition& span) {
+        Program program(name, {"--calls", "2000", "--wait", "--linger"});
+        program.wait_ready();
+        Session session;
+        session.observe(program.pid());
+        const ProbeId id = add(session, span);
+        EXPECT_EQ(session.report.places.size(), 4u);
+        program.go();
+        const nlohmann::json truth = program.account();
+        EXPECT_TRUE(truth["ok"].get<bool>());
+        const CallStatistics spans = settled(session, id, truth["closed"].get<uint64_t>());
+        expect_all_of(truth, spans);
+        const SpanTimes& times = spans.span;
+        EXPECT_LE(times.attached, truth["worked_ns"].get<double>());
+        EXPECT_GE(times.attached, truth["closed"].get<double>() * 4 * 20'000);
+        EXPECT_DOUBLE_EQ(times.attached + times.queued + times.parked, spans.sum_ns);
+        program.go();
+        EXPECT_EQ(program.wait_exit(), 0);
+        return times;
+    }
 };
 
 TEST_F(Spans, AreCountedAndTimedAsTheProgramDoes) {
-    Program program("requests", {"--calls", "2000", "--wait", "--linger"});
-    program.wait_ready();
-    Session session;
-    session.observe(program.pid());
-    const ProbeId id = add(session, requests(true));
-    ASSERT_EQ(session.report.places.size(), 4u);
-    program.go();
-    const nlohmann::json truth = program.account();
-    ASSERT_TRUE(truth["ok"].get<bool>());
-    const CallStatistics spans = settled(session, id, truth["closed"].get<uint64_t>());
-    expect_all_of(truth, spans);
-    // Each is queued until its first step; a thread works for it in its steps alone, which take 20
-    // us of CPU time at least.
-    const SpanTimes& times = spans.span;
-    EXPECT_LE(times.attached, truth["worked_ns"].get<double>());
-    EXPECT_GE(times.attached, truth["closed"].get<double>() * 4 * 20'000);
+    // Each is queued until its first step.
+    const SpanTimes times = expect_true("requests", requests(true));
     EXPECT_GT(times.queued, 0);
     EXPECT_GT(times.parked, times.attached);
-    EXPECT_DOUBLE_EQ(times.attached + times.queued + times.parked, spans.sum_ns);
-    program.go();
-    EXPECT_EQ(program.wait_exit(), 0);
 }
 
 // What GCC calls all of a coroutine's steps is also called to destroy it, with an odd index.
 TEST_F(Spans, OfCoroutinesAreFromTheirFirstStepToTheirEnd) {
-    Program program("coroutine_requests", {"--calls", "2000", "--wait", "--linger"});
-    program.wait_ready();
-    Session session;
-    session.observe(program.pid());
     const std::string steps = "handle_request [clone .actor]";
     SpanDefinition span;
     span.points = {{.role = Role::from,
@@ -107,37 +109,17 @@ TEST_F(Spans, OfCoroutinesAreFromTheirFirstStepToTheirEnd) {
                    {.role = Role::park, .probe = steps, .at_return = true},
                    {.role = Role::to, .probe = "handle_request [clone .destroy]", .key = "arg0"}};
     span.text = "from " + steps;
-    const ProbeId id = add(session, span);
-    ASSERT_EQ(session.report.places.size(), 4u);
-    program.go();
-    const nlohmann::json truth = program.account();
-    ASSERT_TRUE(truth["ok"].get<bool>());
-    const CallStatistics spans = settled(session, id, truth["closed"].get<uint64_t>());
-    expect_all_of(truth, spans);
-    EXPECT_LE(spans.span.attached, truth["worked_ns"].get<double>());
-    EXPECT_GE(spans.span.attached, truth["closed"].get<double>() * 4 * 20'000);
-    EXPECT_DOUBLE_EQ(spans.span.attached + spans.span.parked, spans.sum_ns);
-    program.go();
-    EXPECT_EQ(program.wait_exit(), 0);
+    const SpanTimes times = expect_true("coroutine_requests", span);
+    EXPECT_EQ(times.queued, 0);
+    EXPECT_GT(times.parked, times.attached);
 }
 
 // Names that differ at their ends only.
 TEST_F(Spans, AreKnownByStrings) {
-    Program program("requests", {"--calls", "2000", "--wait", "--linger"});
-    program.wait_ready();
-    Session session;
-    session.observe(program.pid());
     SpanDefinition named = requests(true);
     named.points[0].key = "str((char *)ret + 8)";
     named.points[1].key = named.points[2].key = "str((char *)arg0 + 8)";
-    const ProbeId id = add(session, named);
-    program.go();
-    const nlohmann::json truth = program.account();
-    ASSERT_TRUE(truth["ok"].get<bool>());
-    const CallStatistics spans = settled(session, id, truth["closed"].get<uint64_t>());
-    expect_all_of(truth, spans);
-    program.go();
-    EXPECT_EQ(program.wait_exit(), 0);
+    expect_true("requests", named);
 }
 
 // Difficult requests, and no others, come by a line: so the samples in which somebody thinks hard

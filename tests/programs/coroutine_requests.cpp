@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Requests that C++20 coroutines handle, 64 of them in turn on one thread: each does a step, waits
-// until all the others did one, and is destroyed by whom it was made by when it is done. Every
+// until all the others did one, and is destroyed by its maker when it is done. Every
 // twentieth thinks hard in between. The program times each of them itself: `inside` from within its
 // first step to before its end, `around` from before it is made to behind its end; and the time
 // within its steps.

@@ -208,6 +208,21 @@ TEST(ProbePattern, PartsOfCoroutines) {
     EXPECT_TRUE(matches("handle(handle(int)::_Z6handlei.Frame*) [clone .actor]", actor));
 }
 
+// As views show it.
+TEST(ProbeNames, RustsTypesAndTraits) {
+    const auto matches = [](std::string_view text) {
+        return NameMatcher(*parse_probe(text).pattern)
+            .matches("_ZN102_$LT$tokio..runtime..blocking..task..BlockingTask$LT$T$GT$$u20$as$u20$"
+                     "core..future..future..Future$GT$4poll17h32803f051bdb5149E");
+    };
+    EXPECT_TRUE(matches("<tokio::runtime::blocking::task::BlockingTask<> as "
+                        "core::future::future::Future>::poll"));
+    EXPECT_TRUE(matches("<tokio::runtime::blocking::task::BlockingTask<T> as "
+                        "core::future::future::Future>::poll"));
+    EXPECT_FALSE(matches("<tokio::runtime::blocking::task::OtherTask<> as "
+                         "core::future::future::Future>::poll"));
+}
+
 TEST(ProbeNames, Clones) {
     EXPECT_EQ(split_clone_name("_Z1fv.constprop.0.isra.1").base, "_Z1fv");
     EXPECT_EQ(split_clone_name("_Z1fv.constprop.0").kind, CloneKind::entry);

@@ -106,7 +106,10 @@ NameMatcher::NameMatcher(const ProbePattern& pattern)
     else
         wanted_ = normalise_spaces(without_trailing_const(pattern.function));
     if (!with_arguments_ && wanted_.find("<>") != std::string::npos)
-        shortened_ = strip_template_arguments(wanted_);
+        // Stripped first: without its spaces Rust's "<Box<> as FnOnce<>>::f" would be
+        // "<BoxasFnOnce>::f".
+        shortened_ =
+            normalise_spaces(strip_template_arguments(without_trailing_const(pattern.function)));
     // "inflate.part.0" is shown of C's clones, and their functions are looked for.
     if (!glob_)
         as_written_ = split_clone_name(as_written_).base;
