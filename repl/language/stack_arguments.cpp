@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "repl/language/stack_arguments.h"
 
+#include "repl/language/values.h"
+
 namespace auger {
 namespace {
 

@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <initializer_list>
 #include <span>
 
 namespace auger {
@@ -71,6 +73,48 @@ TEST_P(GoProgram, HasNamesAndFramesThoughItIsStripped) {
 INSTANTIATE_TEST_SUITE_P(Linked, GoProgram, testing::Values("", "_pie"), [](const auto& info) {
     return std::string(info.param[0] ? "PositionIndependent" : "Plain");
 });
+
+// The runtime's call of C, by who is on the system's stack already: behind its second `call *%rax`
+// the caller's stack pointer lies in the frame, until it is the stack pointer again. The code is
+// looked for as Go 1.19 has it.
+TEST(GoRuntime, FindsTheCallerOfCOnTheSystemsStack) {
+    const std::string path = AUGER_PROGRAMS_DIR "/golabels_stripped";
+    if (!std::filesystem::exists(path))
+        GTEST_SKIP() << "go is not installed (package golang-go)";
+    const auto opened = ElfFile::open(*open_regular(path), path);
+    ASSERT_TRUE(opened.ok());
+    const FunctionIndex index(*opened);
+    const auto named = index.named("runtime.asmcgocall");
+    ASSERT_EQ(named.size(), 1u);
+    const auto code = (*opened)->read_code(named[0]->address, 256);
+    const auto find = [&](std::initializer_list<uint8_t> bytes, size_t from) {
+        const auto rest = std::span(code).subspan(from);
+        return from + static_cast<size_t>(
+                          std::ranges::search(rest, std::as_bytes(std::span(bytes))).begin() -
+                          rest.begin());
+    };
+    const size_t first = find({0xff, 0xd0}, 0), second = find({0xff, 0xd0}, first + 2);
+    const size_t stored = find({0x48, 0x89, 0x54, 0x24, 0x28}, first); // mov %rdx, 40(%rsp)
+    const size_t restored = find({0x48, 0x89, 0xf4}, second);          // mov %rsi, %rsp
+    ASSERT_LT(first, stored);
+    ASSERT_LT(stored, second);
+    ASSERT_LT(second, restored);
+    ASSERT_LT(restored, code.size());
+
+    const auto tables = compile_unwind_tables(**opened);
+    ASSERT_TRUE(tables.ok());
+    const auto rule_at = [&](size_t offset) { return *tables->find(named[0]->address + offset); };
+    EXPECT_EQ(rule_at(first + 2).cfa, WIRE_CFA_GOROUTINE);
+    EXPECT_NE(rule_at(stored).cfa, WIRE_CFA_MEMORY);
+    for (const size_t at : {stored + 5, second, second + 2, restored}) {
+        EXPECT_EQ(rule_at(at).cfa, WIRE_CFA_MEMORY) << at;
+        EXPECT_EQ(rule_at(at).cfa_register, 7) << at;
+        EXPECT_EQ(rule_at(at).offset, 40) << at;
+        EXPECT_EQ(rule_at(at).addend, 8) << at;
+    }
+    EXPECT_EQ(rule_at(restored + 3).cfa, WIRE_CFA_REGISTER);
+    EXPECT_EQ(rule_at(restored + 3).offset, 8);
+}
 
 // One function, `main.f`, of 32 bytes, that takes 40 bytes of stack from its fourth byte on, and
 // that nothing calls.

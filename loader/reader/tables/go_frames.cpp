@@ -42,6 +42,41 @@ wire_unwind_rule rule_at_depth(int64_t depth) {
     return rule;
 }
 
+// A stack pointer that code keeps in its frame, at the new one's + offset: behind which instruction
+// it is there, and behind which it is the stack pointer again.
+struct KeptStackPointer {
+    int32_t offset;
+    uint64_t stored, restored;
+};
+
+// By mov REGISTER, OFFSET(%rsp); ...; mov OFFSET(%rsp), OTHER; mov OTHER, %rsp
+std::optional<KeptStackPointer> kept_stack_pointer(Bytes code, uint64_t address) {
+    std::vector<Instruction> all;
+    for (size_t at = 0; at < code.size(); at += all.back().length) {
+        const auto instruction = decode(code.subspan(at), address + at);
+        if (!instruction || instruction->flow == Instruction::Flow::ret)
+            break;
+        all.push_back(*instruction);
+    }
+    const auto end_of = [](const Instruction& one) { return one.address + one.length; };
+    for (size_t i = 0; i + 1 < all.size(); i++) {
+        const Instruction &load = all[i], &restore = all[i + 1];
+        if (load.move != Instruction::Move::load || !restore.moves_stack ||
+            restore.flow != Instruction::Flow::next || restore.written != load.base ||
+            load.displacement > largest_switch)
+            continue;
+        const auto store = std::ranges::find_if(
+            all.begin(), all.begin() + static_cast<ptrdiff_t>(i), [&](const Instruction& one) {
+                return one.memory && one.base == load.base && one.displacement == load.displacement;
+            });
+        if (store == all.begin() + static_cast<ptrdiff_t>(i))
+            return std::nullopt;
+        return KeptStackPointer{static_cast<int32_t>(load.displacement), end_of(*store),
+                                end_of(restore)};
+    }
+    return std::nullopt;
+}
+
 class GoFrames {
   public:
     GoFrames(const ElfFile& file, const GoTable& table) : file_(file), table_(table) {
@@ -81,19 +116,35 @@ class GoFrames {
                 row.rule.cfa = WIRE_CFA_OTHER_STACK;
         }
         if (back_ && *back_ >= function.begin && *back_ <= end_of_way)
-            add_rows_back(frames.rows, *back_, end_of_way + 1, function.end);
+            set_rule(frames.rows, {*back_, rule_at_depth(0)}, end_of_way + 1, function.end);
+        if (function.name == "runtime.asmcgocall" && end_of_way < function.end)
+            add_rows_of_system_stack(frames.rows, code, end_of_way + 1, function);
         return std::move(frames.rows);
     }
-    // In [begin, end) the return address is at the stack pointer. What comes behind stays.
-    static void add_rows_back(std::vector<FrameRow>& rows, uint64_t begin, uint64_t end,
-                              uint64_t function_end) {
+    // Of asmcgocall's way for who is on the system's stack already: it aligns the stack pointer,
+    // puts what it was into the frame, and takes it from there when the call has returned.
+    static void add_rows_of_system_stack(std::vector<FrameRow>& rows, Bytes code, uint64_t begin,
+                                         const GoFunction& function) {
+        const auto kept = kept_stack_pointer(code.subspan(begin - function.begin), begin);
+        if (!kept)
+            return;
+        wire_unwind_rule rule = rule_at_depth(0);
+        rule.cfa = WIRE_CFA_MEMORY;
+        rule.addend = 8;
+        rule.offset = kept->offset;
+        set_rule(rows, {kept->stored, rule}, kept->restored, function.end);
+        set_rule(rows, {kept->restored, rule_at_depth(0)}, function.end, function.end);
+    }
+    // The row's rule holds up to `end`. What comes behind stays.
+    static void set_rule(std::vector<FrameRow>& rows, const FrameRow& row, uint64_t end,
+                         uint64_t function_end) {
         const auto behind = std::ranges::upper_bound(rows, end, {}, &FrameRow::address);
         if (behind == rows.begin())
             return;
         const FrameRow last{end, std::prev(behind)->rule};
-        const auto first = std::ranges::lower_bound(rows, begin, {}, &FrameRow::address);
+        const auto first = std::ranges::lower_bound(rows, row.address, {}, &FrameRow::address);
         auto at = rows.erase(first, behind);
-        at = std::next(rows.insert(at, {begin, rule_at_depth(0)}));
+        at = std::next(rows.insert(at, row));
         if (end < function_end)
             rows.insert(at, last);
     }
