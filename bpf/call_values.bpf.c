@@ -3,6 +3,7 @@
 // verified once each.
 #include "call_values.h"
 #include "thread_context.h"
+#include "tokio.h"
 #include "value_arithmetic.h"
 #include "value_comparisons.h"
 #include "value_keys.h"
@@ -40,14 +41,33 @@ static __always_inline void note_registers(struct thread_values* thread, struct 
     registers[REGISTER_THREAD] = bpf_get_current_task_btf()->THREAD_POINTER;
 }
 
+// What the thread runs: a task of tokio's, or of an event loop of CPython's. False: that cannot be
+// told.
+static __always_inline bool find_task(u64* task) {
+    u32 pid = bpf_get_current_pid_tgid() >> 32;
+    const struct wire_unwind_process* process = bpf_map_lookup_elem(&unwind_processes, &pid);
+    struct python_task python = {};
+    bool is_known;
+
+    if (process && process->tokio.id) {
+        struct wire_tokio_task place = process->tokio;
+
+        *task = find_tokio_task(&place);
+        return true;
+    }
+    is_known = find_python_task(&python);
+    *task = python.coroutine;
+    return is_known;
+}
+
 // It is looked for where somebody asks, once a call.
 static __always_inline void note_task(struct thread_values* thread,
                                       const struct wire_call_program* program) {
     u64* registers = thread->registers.value;
-    struct python_task task = {};
+    u64 task = 0;
 
-    registers[REGISTER_TASK_KNOWN] = program->with_task && find_python_task(&task);
-    registers[REGISTER_TASK] = task.coroutine;
+    registers[REGISTER_TASK_KNOWN] = program->with_task && find_task(&task);
+    registers[REGISTER_TASK] = task;
 }
 
 static __always_inline bool lies_in_record(const struct wire_fetch* fetch) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
 #include "goroutine_spans.h"
 #include "go_thread.h"
+#include "tokio.h"
 #include "unwind.h"
 
 struct goroutine_spans_map goroutine_spans SEC(".maps");
@@ -12,14 +13,24 @@ __noinline int find_worker(struct goroutine_key* worker) {
     struct wire_go_labels place;
     u64 g = 0;
 
-    if (!worker || !process || !process->go.m_curg)
+    if (!worker || !process)
         return 0;
-    place = process->go;
-    // What cannot be read now is no goroutine's that is known.
-    if (!find_own_goroutine(&place, &g))
-        g = 0;
+    if (process->tokio.id) {
+        struct wire_tokio_task task = process->tokio;
+
+        g = find_tokio_task(&task);
+        if (!g)
+            return 0;
+    } else if (!process->go.m_curg) {
+        return 0;
+    } else {
+        place = process->go;
+        // What cannot be read now is no goroutine's that is known.
+        if (!find_own_goroutine(&place, &g))
+            g = 0;
+    }
     worker->g = g;
     worker->tgid = tgid;
     worker->padding = 0;
-    return 1;
+    return process->tokio.id ? WORKER_IS_TASK : WORKER_IS_GOROUTINE;
 }

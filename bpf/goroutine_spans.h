@@ -5,6 +5,9 @@
  * spans of its goroutine, whatever its thread has taken up. How long threads worked for one is not
  * known then (WIRE_SPAN_UNWATCHED), but, where the runtime's switches are watched, how long the
  * goroutine was on no thread.
+ *
+ * Likewise tasks of tokio's, known by their numbers, whose switches are not watched. A thread that
+ * polls none works for spans as threads of other programs do.
  */
 #ifndef AUGER_GOROUTINE_SPANS_H
 #define AUGER_GOROUTINE_SPANS_H
@@ -35,8 +38,14 @@ extern struct goroutine_spans_map goroutine_spans SEC(".maps");
 /* 1 from when a goroutine has been seen to work for a span. */
 extern __u32 goroutines_work_for_spans;
 
-/* The goroutine that the current thread works for; g 0: it works for none. Returns 0 when the
- * thread is none of Go's, or not known to be. */
+enum worker_kind {
+    WORKER_IS_GOROUTINE = 1,
+    WORKER_IS_TASK = 2, /* of tokio's */
+};
+
+/* The goroutine that the current thread works for; g 0: it works for none. Or the task that it
+ * polls. Returns a worker_kind; 0 when the thread is none of Go's, or not known to be, and polls
+ * none. */
 int find_worker(struct goroutine_key* worker);
 
 /* ... and 0 in both cases. */
@@ -52,12 +61,21 @@ spans_of_goroutine(const struct goroutine_key* worker) {
     return worker->g ? bpf_map_lookup_elem(&goroutine_spans, worker) : NULL;
 }
 
+/* Whether one of them is not over. */
+int is_any_span_open(struct attached_spans* spans);
+
 /* The spans that the current thread works for, whose open calls these are; NULL: there are none. */
 static __always_inline struct attached_spans* spans_worked_for(struct open_calls* calls) {
+    int kind = *(volatile u32*)&goroutines_work_for_spans;
+    struct attached_spans* spans;
     struct goroutine_key worker;
 
-    if (*(volatile u32*)&goroutines_work_for_spans && find_worker(&worker))
-        return spans_of_goroutine(&worker);
+    kind = kind ? find_worker(&worker) : 0;
+    if (kind) {
+        spans = spans_of_goroutine(&worker);
+        if (kind == WORKER_IS_GOROUTINE || (spans && is_any_span_open(spans)))
+            return spans;
+    }
     return calls && calls->attached ? &calls->spans : NULL;
 }
 

@@ -161,6 +161,19 @@ static __always_inline struct attached_spans* spans_of_wait(struct open_calls* c
     return calls && calls->attached ? &calls->spans : NULL;
 }
 
+// A task without spans leaves what its thread works for.
+static __always_inline void note_worker(struct wait* wait) {
+    struct goroutine_key worker;
+    struct attached_spans* spans;
+    int kind = find_worker(&worker);
+
+    if (!kind)
+        return;
+    spans = spans_of_goroutine(&worker);
+    if (kind == WORKER_IS_GOROUTINE || (spans && is_any_span_open(spans)))
+        wait->worker = worker;
+}
+
 // Whether a sample is to be expected of the wait that begins, so that its stack is worth being
 // taken: which costs most of what is done here. One that turns out to be much longer than those
 // before it comes to be a sample all the same, with a frame that says why it has no others.
@@ -218,7 +231,7 @@ static __always_inline void begin_wait(void* ctx, struct task_struct* task, stru
         leave_exchanges(calls, now);
     wait->worker.tgid = 0;
     if (*(volatile u32*)&goroutines_work_for_spans)
-        find_worker(&wait->worker);
+        note_worker(wait);
     spans = spans_of_wait(calls, wait);
     if (spans)
         list_attached_spans(spans, &wait->buffer, false);

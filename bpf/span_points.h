@@ -319,6 +319,8 @@ static __always_inline bool enter_span(struct open_calls* calls, bool at_tracepo
     fresh->open.start_ns = now;
     fresh->open.expires_ns = limit_ns ? now + limit_ns : 0;
     fresh->open.flags = flags & WIRE_SPAN_QUEUED ? WIRE_SPAN_IS_QUEUED : 0;
+    if (flags & WIRE_SPAN_RESUMED)
+        fresh->open.flags |= WIRE_SPAN_IS_RESUMED;
     if (quiet_ns)
         fresh->open.flags |= WIRE_SPAN_IS_EXCHANGE;
     fresh->exchange.quiet_ns = quiet_ns;

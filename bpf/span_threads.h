@@ -195,17 +195,22 @@ __noinline int works_for(const struct goroutine_key* worker, const struct span* 
 }
 
 // In a Go program the goroutine works for it, on whatever thread. One that sends something while
-// another works for it helps that.
+// another works for it helps that. Likewise a task of tokio's, unless points say who works for it:
+// one is resumed before the runtime has noted it.
 __noinline int attach_to_worker(struct span* span, u64 state, u32 sends) {
     struct goroutine_key worker, owner;
     struct attached_span* attached;
     struct attached_spans* spans;
     u64 name, before;
+    int kind;
 
     if (!span)
         return 0;
     before = span->g;
-    spans = find_worker(&worker) && worker.g ? spans_of_worker(&worker) : NULL;
+    kind = find_worker(&worker);
+    if (kind == WORKER_IS_TASK && span->open.flags & WIRE_SPAN_IS_RESUMED)
+        kind = 0;
+    spans = kind && worker.g ? spans_of_worker(&worker) : NULL;
     if (!spans) {
         span->g = 0;
         return 0;

@@ -11,9 +11,16 @@ static __always_inline void name_call(const struct open_call* call, struct wire_
     out->generation = call->generation;
 }
 
+// As attached_span(), but what a goroutine or a task of tokio's works for is not its thread's.
+static __always_inline struct span* span_worked_for(const struct attached_span* attached) {
+    struct span* span = attached_span(attached);
+
+    return span && span->g == attached->g ? span : NULL;
+}
+
 __noinline int list_attached_span(const struct attached_span* attached,
                                   struct sample_buffer* buffer, bool count) {
-    struct span* span = attached ? attached_span(attached) : NULL;
+    struct span* span = attached ? span_worked_for(attached) : NULL;
 
     if (!span || !buffer || buffer->sample.calls >= WIRE_MAX_OPEN_CALLS || !is_current(&span->call))
         return 0;
@@ -50,7 +57,7 @@ __noinline int list_parked_spans(struct attached_spans* spans, struct sample_buf
 }
 
 __noinline int is_span_open(const struct attached_span* attached) {
-    return attached && attached_span(attached);
+    return attached && span_worked_for(attached);
 }
 
 __noinline int is_any_span_open(struct attached_spans* spans) {
@@ -73,7 +80,7 @@ static __always_inline void note_wait(struct span* span, const struct wire_wait*
 __noinline int charge_attached_span(const struct attached_span* attached,
                                     const struct wire_wait* wait, u64 runnable_ns, bool sampled,
                                     u64 g) {
-    struct span* span = attached ? attached_span(attached) : NULL;
+    struct span* span = attached ? span_worked_for(attached) : NULL;
 
     if (!span || !wait)
         return 0;
@@ -97,7 +104,7 @@ __noinline int charge_attached_spans(struct attached_spans* spans, const struct 
 __noinline int charge_parked_span(const struct attached_span* attached,
                                   const struct wire_wait* wait, u64 queued_ns, bool sampled,
                                   u64 g) {
-    struct span* span = attached && attached->g == g ? attached_span(attached) : NULL;
+    struct span* span = attached && attached->g == g ? span_worked_for(attached) : NULL;
 
     if (!span || !wait)
         return 0;
@@ -116,7 +123,7 @@ __noinline int charge_parked_spans(struct attached_spans* spans, const struct wi
 }
 
 __noinline int mark_attached_span(const struct attached_span* attached, u32 marks) {
-    struct span* span = attached ? attached_span(attached) : NULL;
+    struct span* span = attached ? span_worked_for(attached) : NULL;
 
     if (span)
         span->call.marks |= marks;
@@ -132,7 +139,7 @@ __noinline int mark_attached_spans(struct attached_spans* spans, u32 marks) {
 }
 
 __noinline int terms_of_attached_span(const struct attached_span* attached, u32 gate, u64 now) {
-    struct span* span = attached ? attached_span(attached) : NULL;
+    struct span* span = attached ? span_worked_for(attached) : NULL;
 
     return span ? terms_of_call(&span->call, gate, now) : 0;
 }
@@ -148,7 +155,7 @@ __noinline int terms_of_attached_spans(struct attached_spans* spans, u32 gate, u
 }
 
 __noinline int list_span_around(const struct attached_span* attached, struct wire_call* out) {
-    struct span* span = attached ? attached_span(attached) : NULL;
+    struct span* span = attached ? span_worked_for(attached) : NULL;
 
     if (!span || !out)
         return 0;

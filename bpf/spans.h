@@ -58,9 +58,6 @@ int charge_parked_spans(struct attached_spans* spans, const struct wire_wait* wa
 /* A line is executed: marks that hold for them. */
 int mark_attached_spans(struct attached_spans* spans, u32 marks);
 
-/* Whether one of them is not over. */
-int is_any_span_open(struct attached_spans* spans);
-
 /* The thread waits for whatever comes next: it works for no exchange until that does. Of the
  * tracker. */
 int leave_exchanges(struct open_calls* calls, u64 now);

@@ -29,6 +29,7 @@
 #include "wire/python.h"
 #include "wire/ruby.h"
 #include "wire/thread_places.h"
+#include "wire/tokio.h"
 #include "wire/v8.h"
 
 /* What is replaced in cells and tables is left alone for so long: a walk that began before is over
@@ -150,6 +151,7 @@ struct wire_unwind_process {
     __wire_u32 perl_layout;        /* number of its wire_perl_layout */
     __wire_u64 perl;               /* address of PL_thr_key; 0: it is none of Perl's */
     struct wire_go_labels go;      /* of Go's goroutines */
+    struct wire_tokio_task tokio;  /* id 0: tokio's tasks are not known */
     __wire_u32 unused;
 };
 
@@ -224,7 +226,7 @@ enum wire_rbx_state {
 WIRE_ASSERT(sizeof(struct wire_unwind_rule) == 16, "wire_unwind_rule");
 WIRE_ASSERT(sizeof(struct wire_unwind_table) == 32, "wire_unwind_table");
 WIRE_ASSERT(sizeof(struct wire_unwind_mapping) == 32, "wire_unwind_mapping");
-WIRE_ASSERT(sizeof(struct wire_unwind_process) == 88, "wire_unwind_process");
+WIRE_ASSERT(sizeof(struct wire_unwind_process) == 96, "wire_unwind_process");
 WIRE_ASSERT(sizeof(struct wire_stack_copy) == 40, "wire_stack_copy");
 /* Where a stack is cut, it is asked whether the word there is a first one. */
 WIRE_ASSERT(!(WIRE_PHP_INCLUDED & WIRE_FRAME_RUNTIME), "WIRE_PHP_INCLUDED");

@@ -24,6 +24,8 @@ enum wire_span_flag {
     /* Keys are the whole machine's, not a process's, since a point of the span is a tracepoint that
      * may be hit in an interrupt, by whatever thread is there. */
     WIRE_SPAN_ANYWHERE = 16,
+    /* Of a beginning: there are points that say when threads work for the span. */
+    WIRE_SPAN_RESUMED = 32,
 };
 
 /* Of a spec whose calls are points of a span. */
@@ -68,6 +70,7 @@ enum wire_open_span_flag {
     WIRE_SPAN_UNWATCHED = 2,
     WIRE_SPAN_IS_EXCHANGE = 4,
     WIRE_SPAN_IS_ANSWERED = 8, /* of an exchange: something has been sent */
+    WIRE_SPAN_IS_RESUMED = 16, /* WIRE_SPAN_RESUMED */
 };
 
 /* Of a unix socket: sun_path, 108 bytes, and zeros up to here. */

@@ -133,7 +133,8 @@ SpecSettings LiveProbes::settings_of(const Probe& probe, const Place& place) con
         settings.point.flags = static_cast<uint8_t>(
             (point.at_return ? WIRE_SPAN_AT_RETURN : 0) |
             (point.key.empty() ? 0 : WIRE_SPAN_KEYED) | (point.queued ? WIRE_SPAN_QUEUED : 0) |
-            (point.keep ? WIRE_SPAN_KEEP : 0) | (probe.point->anywhere ? WIRE_SPAN_ANYWHERE : 0));
+            (point.keep ? WIRE_SPAN_KEEP : 0) | (probe.point->anywhere ? WIRE_SPAN_ANYWHERE : 0) |
+            (probe.point->resumed ? WIRE_SPAN_RESUMED : 0));
     }
     ThresholdState state = probe.follower.state();
     if (state.in_force())

@@ -187,6 +187,9 @@ Result<void> LiveProbes::attach_span(Probe& span, const TargetView& view, ProbeR
         return point.first.pattern.tracepoint() && !point.first.point->point.key.empty() &&
                !is_of_system_calls(point.first.pattern.category);
     });
+    const bool resumed = std::ranges::any_of(points, [](const auto& point) {
+        return point.first.point->point.role == SpanPoint::Role::resume;
+    });
     // The beginnings last: a span that begins meanwhile is seen whole or not at all.
     std::ranges::stable_partition(points, [](const auto& point) {
         return point.first.point->point.role != SpanPoint::Role::from;
@@ -194,6 +197,7 @@ Result<void> LiveProbes::attach_span(Probe& span, const TargetView& view, ProbeR
     for (auto& [probe, matches] : points) {
         probe.point->spec = span.places.front().spec;
         probe.point->anywhere = anywhere;
+        probe.point->resumed = resumed;
         if (matches) {
             for (const SkippedPlace& skipped : matches->skipped)
                 report.skipped.push_back(fmt::format("{}: {}", skipped.name, skipped.reason));

@@ -242,6 +242,7 @@ void LiveUnwind::install_process(pid_t pid, uint64_t now_ns) {
         runs_ruby |= find_ruby(pid, mapping, now_ns, entry);
         find_perl(pid, mapping, entry);
         find_go(mapping, entry);
+        find_tokio(mapping, entry);
     }
     entry.v8 = follow_v8(pid, now_ns);
     process.image_began_ns = mappings_.image_began(pid);

@@ -80,6 +80,7 @@ class LiveUnwind {
         std::optional<Runtime<RubyFile>> ruby{};
         std::optional<Runtime<PerlFile>> perl{};
         std::optional<Runtime<GoFile>> go{};
+        std::optional<Runtime<TokioFile>> tokio{};
         std::optional<AsyncioFile> asyncio{};
         std::optional<HotspotFile> hotspot{};
         std::optional<uint32_t> v8{}; // the number of its layout
@@ -106,8 +107,9 @@ class LiveUnwind {
     // here: where that is tells where the rest is.
     static std::optional<uint64_t> bias_of(const Module& module, const ModuleMapping& mapping);
     void install_process(pid_t pid, uint64_t now_ns);
-    // Of Go there is nothing that has a number.
+    // Of these two there is nothing that has a number.
     void enter_go(ModuleId id, const GoFile& file, Module& module);
+    void enter_tokio(ModuleId id, const TokioFile& file, Module& module);
     // What the module's file holds beside code.
     void install_runtime(ModuleId id, Module& module, const UnwindTables& tables, uint64_t now_ns);
     // Whose files a module's are.
@@ -134,6 +136,7 @@ class LiveUnwind {
                                                                 bool& is_late);
     void find_perl(pid_t pid, const ModuleMapping& mapping, wire_unwind_process& entry);
     void find_go(const ModuleMapping& mapping, wire_unwind_process& entry) const;
+    void find_tokio(const ModuleMapping& mapping, wire_unwind_process& entry) const;
     // Of what the process maps, once its CPython is known.
     void find_asyncio(pid_t pid, uint64_t now_ns, const wire_unwind_process& entry);
     // The number of the layout of what the process maps.

@@ -83,6 +83,12 @@ void LiveUnwind::find_go(const ModuleMapping& mapping, wire_unwind_process& entr
         entry.go = found->runtime.file.labels;
 }
 
+void LiveUnwind::find_tokio(const ModuleMapping& mapping, wire_unwind_process& entry) const {
+    const auto found = entry.tokio.id ? std::nullopt : find_runtime(mapping, &Module::tokio);
+    if (found)
+        entry.tokio = found->runtime.file.task;
+}
+
 bool LiveUnwind::find_ruby(pid_t pid, const ModuleMapping& mapping, uint64_t now_ns,
                            wire_unwind_process& entry) {
     const auto found = find_runtime(mapping, &Module::ruby);
@@ -188,6 +194,13 @@ void LiveUnwind::enter_go(ModuleId id, const GoFile& file, Module& module) {
             fmt::format("{}: {}", module_base_name(modules_.info(id).path), file.problem());
 }
 
+void LiveUnwind::enter_tokio(ModuleId id, const TokioFile& file, Module& module) {
+    module.tokio = {file, 0};
+    if (!file.task.id)
+        module.note = fmt::format("{}: where tokio notes which task runs is not understood",
+                                  module_base_name(modules_.info(id).path));
+}
+
 void LiveUnwind::install_runtime(ModuleId id, Module& module, const UnwindTables& tables,
                                  uint64_t now_ns) {
     // Whether what the file says of one is new, and its layout has a number.
@@ -222,6 +235,8 @@ void LiveUnwind::install_runtime(ModuleId id, Module& module, const UnwindTables
         module.perl = {*tables.perl, layout};
     else if (tables.go && !module.go)
         enter_go(id, *tables.go, module);
+    else if (tables.tokio && !module.tokio)
+        enter_tokio(id, *tables.tokio, module);
     else
         return;
     renew_processes(id, now_ns);

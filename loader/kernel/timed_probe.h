@@ -51,6 +51,7 @@ struct PointOfSpan {
     SpecId spec; // the span's
     SpanPoint point;
     bool anywhere = false; // see WIRE_SPAN_ANYWHERE
+    bool resumed = false;  // see WIRE_SPAN_RESUMED
 
     // Nothing is asked of its calls' ends.
     bool at_entry() const { return !point.at_return; }

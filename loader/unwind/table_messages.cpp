@@ -19,6 +19,7 @@ constexpr size_t php_limit = 64;
 constexpr size_t ruby_limit = 128;
 constexpr size_t perl_limit = 256;
 constexpr size_t go_limit = 128;
+constexpr size_t tokio_limit = 32;
 
 // It becomes the name of a file.
 bool is_build_id(std::string_view text) {
@@ -58,6 +59,7 @@ std::string tables(const Tables& tables) {
     out.string(tables.ruby ? encode_ruby_file(*tables.ruby) : "");
     out.string(tables.perl ? encode_perl_file(*tables.perl) : "");
     out.string(tables.go ? encode_go_file(*tables.go) : "");
+    out.string(tables.tokio ? encode_tokio_file(*tables.tokio) : "");
     out.varint(tables.cached);
     bytes.append(reinterpret_cast<const char*>(tables.file.data()), tables.file.size());
     return bytes;
@@ -90,6 +92,9 @@ std::optional<Tables> tables(std::string_view bytes) {
         return std::nullopt;
     const std::string_view go = in.string(go_limit);
     if (!go.empty() && !(tables.go = decode_go_file(go)))
+        return std::nullopt;
+    const std::string_view tokio = in.string(tokio_limit);
+    if (!tokio.empty() && !(tables.tokio = decode_tokio_file(tokio)))
         return std::nullopt;
     tables.cached = in.boolean();
     if (in.failed())

@@ -10,6 +10,7 @@
 #include "loader/runtimes/python/asyncio_file.h"
 #include "loader/runtimes/python/python_file.h"
 #include "loader/runtimes/ruby/ruby_file.h"
+#include "loader/runtimes/tokio/tokio_file.h"
 #include "loader/runtimes/v8/v8_file.h"
 #include "loader/unwind/byte_cursor.h"
 
@@ -43,6 +44,7 @@ struct Tables {
     std::optional<RubyFile> ruby{};
     std::optional<PerlFile> perl{};
     std::optional<GoFile> go{};
+    std::optional<TokioFile> tokio{};
 };
 std::string tables(const Tables& tables);
 std::optional<Tables> tables(std::string_view bytes);

@@ -94,6 +94,7 @@ Result<UnwindTables> Conversation::tables(int file, const UnwindCache* cache) {
     tables->ruby = answer->ruby;
     tables->perl = answer->perl;
     tables->go = answer->go;
+    tables->tokio = answer->tokio;
     // Of two contents, one before and one while it was read, nothing is kept.
     const auto content = FileContent::of(file);
     if (cache && !answer->cached && content && *content == content_ && !content_.just_changed())

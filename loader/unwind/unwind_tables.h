@@ -10,6 +10,7 @@
 #include "loader/runtimes/python/asyncio_file.h"
 #include "loader/runtimes/python/python_file.h"
 #include "loader/runtimes/ruby/ruby_file.h"
+#include "loader/runtimes/tokio/tokio_file.h"
 #include "loader/runtimes/v8/v8_file.h"
 #include "loader/unwind/unwind_table.h"
 
@@ -56,6 +57,7 @@ struct UnwindTables {
     std::optional<RubyFile> ruby{};
     std::optional<PerlFile> perl{};
     std::optional<GoFile> go{};
+    std::optional<TokioFile> tokio{};
 
     // The rule at an address as linked. Null where nothing is covered.
     const wire_unwind_rule* find(uint64_t address) const;

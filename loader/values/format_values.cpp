@@ -20,8 +20,11 @@ std::string number_text(int64_t value, const ValueFormat& format) {
     case Format::unsigned_number:
         return fmt::format("{}", static_cast<uint64_t>(value));
     case Format::pointer:
-    case Format::task:
         return value ? fmt::format("0x{:x}", static_cast<uint64_t>(value)) : "null";
+    case Format::task:
+        if (value == 0)
+            return "null";
+        [[fallthrough]]; // a number of tokio's, or a coroutine's address
     case Format::word:
         // What is too large for most numbers is most likely an address.
         return value >= INT32_MIN && value <= UINT32_MAX

@@ -2,6 +2,7 @@
 #include "tests/fuzz/fuzz_targets.h"
 
 #include "loader/reader/code/kept_value.h"
+#include "loader/reader/runtimes/read_tokio.h"
 #include "loader/reader/tables/code_frames.h"
 
 #include <cstdlib>
@@ -30,6 +31,9 @@ void fuzz_code_frames(const uint8_t* data, size_t size) {
             std::abort();
         least = value.address + 1;
     }
+    const wire_tokio_task task = tokio_task_of({address, std::as_bytes(std::span(data, size))});
+    if (task.id > 0 || task.is_some > 0 || (!task.id && task.is_some))
+        std::abort();
 }
 
 } // namespace auger::test

@@ -3,6 +3,7 @@
 // them while their threads work for others: held against a server that has a function of its own
 // for each kind of request.
 #include "loader/kernel/features.h"
+#include "tests/kernel/exchange_work.h"
 #include "tests/kernel/program.h"
 #include "tests/kernel/session.h"
 #include "views/model/classifier.h"
@@ -24,12 +25,6 @@ constexpr std::array work = {"main.workAtOnce", "main.workSleeping", "main.workY
                              "main.workAsking", "main.workSpawned",  "main.workForNobody"};
 constexpr size_t spawned = 4, for_nobody = 5;
 
-// Of samples in a function: in an exchange of its own, in one that has others', in none.
-struct Found {
-    uint64_t right = 0, other = 0, none = 0;
-    uint64_t all() const { return right + other + none; }
-};
-
 class GoServer : public KernelTest {
   protected:
     void SetUp() override {
@@ -43,15 +38,7 @@ class GoServer : public KernelTest {
     }
     static ProbeId watch_exchanges(Session& session, const ExchangeDefinition& exchanges = {}) {
         const ProbeId id{100};
-        SpanDefinition span;
-        span.exchanges = exchanges;
-        span.text = "exchanges";
-        must(session.backend().add_probe({id, "exchange", {}, {}, span}));
-        SplitInfo split;
-        split.active = true;
-        split.probe = id;
-        split.threshold = {Threshold::Kind::fixed, 10'000'000, 0};
-        must(session.backend().set_split(split));
+        split_by_exchanges(session, id, exchanges);
         return id;
     }
     static std::string account(const CallStatistics& exchanges) {
@@ -71,17 +58,7 @@ class GoServer : public KernelTest {
     }
 };
 
-class GoExchanges : public GoServer, public testing::WithParamInterface<bool> {
-  protected:
-    // The place in `work`; its size: none of these.
-    static size_t work_of(Session& session, StackId stack) {
-        const auto names = session.stack_names(stack);
-        for (size_t i = 0; i < work.size(); i++)
-            if (std::ranges::find(names, work[i]) != names.end())
-                return i;
-        return work.size();
-    }
-};
+class GoExchanges : public GoServer, public testing::WithParamInterface<bool> {};
 
 TEST_P(GoExchanges, HoldTheSamplesOfTheGoroutinesThatAnswerThem) {
     Program program("go_exchanges", {});
@@ -101,38 +78,7 @@ TEST_P(GoExchanges, HoldTheSamplesOfTheGoroutinesThatAnswerThem) {
     EXPECT_EQ(session.model().probe_statistics(id).returns, truth["served"].get<double>())
         << account(session.model().probe_statistics(id));
 
-    const Model& model = session.model();
-    const Classifier classify(model);
-    const SampleStore& samples = model.samples();
-    struct Sample {
-        size_t work;
-        CallIndex exchange;
-    };
-    std::vector<Sample> of_work;
-    std::map<CallIndex, std::array<uint64_t, work.size()>> held;
-    for (size_t i = 0; i < samples.size(); i++) {
-        const size_t at = work_of(session, samples.stacks()[i]);
-        if (at == work.size())
-            continue;
-        const CallIndex exchange = classify.outermost(samples.calls()[i], samples.times()[i]);
-        of_work.push_back({at, exchange});
-        if (exchange != no_call)
-            held[exchange][at]++;
-    }
-    std::array<Found, work.size()> found{};
-    for (const Sample& sample : of_work) {
-        Found& in = found[sample.work];
-        if (sample.exchange == no_call) {
-            in.none++;
-            continue;
-        }
-        const auto& all = held[sample.exchange];
-        const auto most = std::ranges::max_element(all) - all.begin();
-        (most == static_cast<ptrdiff_t>(sample.work) ? in.right : in.other)++;
-    }
-    for (size_t i = 0; i < work.size(); i++)
-        fmt::print("{}: {} in exchanges of its own, {} of others, {} in none\n", work[i],
-                   found[i].right, found[i].other, found[i].none);
+    const auto found = samples_of_work(session, work);
     for (size_t i = 0; i < for_nobody; i++) {
         EXPECT_GE(found[i].all(), 300u) << work[i];
         // Who starts whom is known while goroutines are watched.

@@ -129,7 +129,7 @@ TEST_F(Branch, WhatHasReturnedIsInTheHistogramAndAmongTheMarks) {
 
 // Another threshold, or a label beside it, is no reason to forget what is known of the branch.
 TEST_F(Branch, GoesOnWhenOtherPartsOfTheSplitAreEdited) {
-    Program program("drilldown", {"--calls", "300", "--wait"});
+    Program program("drilldown", {"--seconds", "300", "--wait"});
     program.wait_ready();
     Session session;
     session.observe(program.pid());
@@ -147,6 +147,7 @@ TEST_F(Branch, GoesOnWhenOtherPartsOfTheSplitAreEdited) {
         must(session.backend().set_split(split));
         EXPECT_EQ(session.log.split.branch_bit, bit);
     }
+    program.signal(SIGTERM);
     session.pump_to_end();
     const nlohmann::json account = program.account();
     EXPECT_EQ(session.log.marked[bit].taken, account["branch_taken"].get<uint64_t>());

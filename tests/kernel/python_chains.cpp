@@ -90,6 +90,11 @@ Agreement compare(const PythonStack& seen, const PythonStretch& truth) {
     return seen.cut ? Agreement::lacking : Agreement::equal;
 }
 
+static std::string cause_of_cut(const std::string& text) {
+    const size_t begin = text.find("cut: "), end = text.find(']', begin);
+    return begin == text.npos ? text : text.substr(begin, end - begin);
+}
+
 std::map<std::string, PhaseCounts> count_phases(Session& session,
                                                 const std::vector<PythonStretch>& stretches,
                                                 std::vector<std::string>& wrong) {
@@ -115,6 +120,7 @@ std::map<std::string, PhaseCounts> count_phases(Session& session,
                 break;
             case Agreement::lacking:
                 counts.lacking++;
+                counts.causes[cause_of_cut(seen.text)]++;
                 break;
             case Agreement::wrong:
                 counts.wrong++;

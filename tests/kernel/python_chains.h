@@ -48,6 +48,7 @@ Agreement compare(const PythonStack& seen, const PythonStretch& truth);
 
 struct PhaseCounts {
     uint64_t equal = 0, lacking = 0, wrong = 0;
+    std::map<std::string, uint64_t> causes{}; // of those that lack something, what their stacks say
     uint64_t all() const { return equal + lacking + wrong; }
 };
 

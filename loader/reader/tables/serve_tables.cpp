@@ -7,6 +7,7 @@
 #include "loader/reader/runtimes/read_php.h"
 #include "loader/reader/runtimes/read_python.h"
 #include "loader/reader/runtimes/read_ruby.h"
+#include "loader/reader/runtimes/read_tokio.h"
 #include "loader/reader/runtimes/read_v8.h"
 #include "loader/reader/services.h"
 #include "loader/reader/tables/unwind_compiler.h"
@@ -51,6 +52,7 @@ void serve_tables(int socket) {
     tables.ruby = read_ruby(**file);
     tables.perl = read_perl(**file);
     tables.go = read_go(**file);
+    tables.tokio = read_tokio(**file);
     send_message(socket, table_messages::tables(tables));
 }
 

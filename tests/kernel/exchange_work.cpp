@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/kernel/exchange_work.h"
+
+#include "views/model/classifier.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace auger::test {
+
+void split_by_exchanges(Session& session, ProbeId id, const ExchangeDefinition& exchanges) {
+    SpanDefinition span;
+    span.exchanges = exchanges;
+    span.text = "exchanges";
+    must(session.backend().add_probe({id, "exchange", {}, {}, span}));
+    SplitInfo split;
+    split.active = true;
+    split.probe = id;
+    split.threshold = {Threshold::Kind::fixed, 10'000'000, 0};
+    must(session.backend().set_split(split));
+}
+
+std::vector<WorkSamples> samples_of_work(Session& session, std::span<const char* const> functions) {
+    struct Sample {
+        size_t work;
+        CallIndex exchange;
+    };
+    const Model& model = session.model();
+    const Classifier classify(model);
+    const SampleStore& samples = model.samples();
+    std::vector<Sample> of_work;
+    std::map<CallIndex, std::vector<uint64_t>> held;
+    for (size_t i = 0; i < samples.size(); i++) {
+        const auto names = session.stack_names(samples.stacks()[i]);
+        const auto work = std::ranges::find_if(functions, [&](const char* function) {
+            return std::ranges::find(names, function) != names.end();
+        });
+        if (work == functions.end())
+            continue;
+        const auto at = static_cast<size_t>(work - functions.begin());
+        const CallIndex exchange = classify.outermost(samples.calls()[i], samples.times()[i]);
+        of_work.push_back({at, exchange});
+        if (exchange != no_call) {
+            auto& counts = held[exchange];
+            counts.resize(functions.size());
+            counts[at]++;
+        }
+    }
+    std::vector<WorkSamples> found(functions.size());
+    for (const Sample& sample : of_work) {
+        WorkSamples& in = found[sample.work];
+        if (sample.exchange == no_call) {
+            in.none++;
+            continue;
+        }
+        const auto& all = held[sample.exchange];
+        const auto most = std::ranges::max_element(all) - all.begin();
+        (most == static_cast<ptrdiff_t>(sample.work) ? in.right : in.other)++;
+    }
+    for (size_t i = 0; i < functions.size(); i++)
+        fmt::print("{}: {} in exchanges of its own, {} of others, {} in none\n", functions[i],
+                   found[i].right, found[i].other, found[i].none);
+    return found;
+}
+
+} // namespace auger::test
