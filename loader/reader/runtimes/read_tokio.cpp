@@ -13,14 +13,14 @@
 namespace auger {
 namespace {
 
-constexpr size_t setter_limit = 1024; // bytes of its code
-constexpr uint8_t word = 8;           // bytes
+constexpr size_t task_setter_limit = 1024; // bytes of its code
+constexpr uint8_t word = 8;                // bytes
 
 // As both of Rust's manglings have them. The second is called by the first, or inlined there.
 constexpr std::string_view crate = "5tokio", guard = "11TaskIdGuard5enter",
                            context = "19set_current_task_id";
 
-bool is_setter(std::string_view mangled) {
+bool is_task_setter(std::string_view mangled) {
     return mangled.starts_with("_") && mangled.find(crate) != mangled.npos &&
            (mangled.find(guard) != mangled.npos || mangled.find(context) != mangled.npos);
 }
@@ -62,10 +62,10 @@ wire_tokio_task tokio_task_of(const CodePart& setter) {
 std::optional<TokioFile> read_tokio(const ElfFile& file) {
     std::optional<TokioFile> found;
     for (const ElfFunction& function : file.functions()) {
-        if (!is_setter(function.name))
+        if (!is_task_setter(function.name))
             continue;
         const std::vector<std::byte> code =
-            file.read_code(function.address, std::min<uint64_t>(function.size, setter_limit));
+            file.read_code(function.address, std::min<uint64_t>(function.size, task_setter_limit));
         const TokioFile told{tokio_task_of({function.address, code})};
         if (!found || !found->task.id)
             found = told;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/reader/code/register_writes.h"
+
+#include "loader/arch/x86_64/reader/decoded_instruction.h"
 #include "loader/reader/code/value_move.h"
 
 #include <Zydis/Zydis.h>
@@ -14,11 +16,10 @@ using Flow = Instruction::Flow;
 
 constexpr int no_number = -1;
 
-ZydisDecoder make_decoder(bool minimal) {
+ZydisDecoder make_minimal_decoder() {
     ZydisDecoder made;
     ZydisDecoderInit(&made, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-    if (minimal)
-        ZydisDecoderEnableMode(&made, ZYDIS_DECODER_MODE_MINIMAL, ZYAN_TRUE);
+    ZydisDecoderEnableMode(&made, ZYDIS_DECODER_MODE_MINIMAL, ZYAN_TRUE);
     return made;
 }
 
@@ -29,10 +30,7 @@ int number_of(ZydisRegister name) {
                                                                     : whole - ZYDIS_REGISTER_RAX;
 }
 
-struct Decoded {
-    ZydisDecodedInstruction instruction;
-    std::array<ZydisDecodedOperand, ZYDIS_MAX_OPERAND_COUNT> operands;
-
+struct Decoded : DecodedInstruction {
     // A visible operand that is a whole register.
     int whole_register(size_t i) const {
         const ZydisDecodedOperand& operand = operands[i];
@@ -54,16 +52,6 @@ struct Decoded {
         return number_of(operand.mem.base);
     }
 };
-
-bool decode_whole(std::span<const std::byte> bytes, Decoded& decoded) {
-    static const ZydisDecoder decoder = make_decoder(false);
-    ZydisDecoderContext context;
-    return ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, &context, bytes.data(),
-                                                      bytes.size(), &decoded.instruction)) &&
-           ZYAN_SUCCESS(ZydisDecoderDecodeOperands(&decoder, &context, &decoded.instruction,
-                                                   decoded.operands.data(),
-                                                   decoded.instruction.operand_count));
-}
 
 bool moves_stack_by_itself(const ZydisDecodedInstruction& instruction) {
     switch (instruction.mnemonic) {
@@ -327,7 +315,7 @@ bool suspicious(const ZydisDecodedInstruction& instruction) {
 
 ValueMove value_move(std::span<const std::byte> bytes) {
     Decoded decoded;
-    if (!decode_whole(bytes, decoded))
+    if (!decode_operands(bytes, decoded))
         return {};
     ValueMove move, other;
     if (read_value_move(decoded, move))
@@ -337,7 +325,7 @@ ValueMove value_move(std::span<const std::byte> bytes) {
 
 std::optional<RegisterWrites> register_writes(std::span<const std::byte> bytes, uint64_t address) {
     Decoded decoded;
-    if (!decode_whole(bytes, decoded))
+    if (!decode_operands(bytes, decoded))
         return std::nullopt;
     const ZydisDecodedInstruction& instruction = decoded.instruction;
     RegisterWrites writes{};
@@ -372,7 +360,7 @@ std::optional<RegisterWrites> register_writes(std::span<const std::byte> bytes, 
 }
 
 std::optional<InstructionGlance> glance_at(std::span<const std::byte> bytes, uint64_t address) {
-    static const ZydisDecoder decoder = make_decoder(true);
+    static const ZydisDecoder decoder = make_minimal_decoder();
     ZydisDecodedInstruction instruction;
     if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, nullptr, bytes.data(), bytes.size(),
                                                     &instruction)))

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/reader/code/stack_effect.h"
 
-#include <Zydis/Zydis.h>
-
-#include <array>
+#include "loader/arch/x86_64/reader/decoded_instruction.h"
 
 namespace auger {
 namespace {
@@ -24,10 +22,7 @@ Register enclosing(ZydisRegister name) {
     }
 }
 
-struct DecodedOperands {
-    ZydisDecodedInstruction instruction;
-    std::array<ZydisDecodedOperand, ZYDIS_MAX_OPERAND_COUNT> operands;
-
+struct DecodedOperands : DecodedInstruction {
     bool is_register(size_t i, ZydisRegister name) const {
         return operands[i].type == ZYDIS_OPERAND_TYPE_REGISTER && operands[i].reg.value == name;
     }
@@ -144,18 +139,8 @@ bool told(const StackEffect& effect, Register name) {
 } // namespace
 
 StackEffect stack_effect(std::span<const std::byte> bytes, uint64_t address) {
-    static const ZydisDecoder decoder = [] {
-        ZydisDecoder made;
-        ZydisDecoderInit(&made, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-        return made;
-    }();
     DecodedOperands decoded;
-    ZydisDecoderContext context;
-    if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, &context, bytes.data(), bytes.size(),
-                                                    &decoded.instruction)) ||
-        !ZYAN_SUCCESS(ZydisDecoderDecodeOperands(&decoder, &context, &decoded.instruction,
-                                                 decoded.operands.data(),
-                                                 decoded.instruction.operand_count)))
+    if (!decode_operands(bytes, decoded))
         return {.kind = Effect::unknown};
     StackEffect effect = of_kind(decoded, address);
     const bool calls = decoded.instruction.mnemonic == ZYDIS_MNEMONIC_CALL ||

@@ -3,7 +3,7 @@
 // is loaded from there, or memory is written through the segment.
 #include "loader/reader/code/thread_stores.h"
 
-#include <Zydis/Zydis.h>
+#include "loader/arch/x86_64/reader/decoded_instruction.h"
 
 #include <algorithm>
 #include <array>
@@ -25,30 +25,11 @@ struct Held {
     int64_t number = 0; // thread: distance from the thread pointer; constant: it
 };
 
-struct State {
+struct HeldRegisters {
     std::array<Held, 16> registers{};
 };
 
-struct Decoded {
-    ZydisDecodedInstruction instruction;
-    std::array<ZydisDecodedOperand, ZYDIS_MAX_OPERAND_COUNT> operands;
-};
-
-bool decode_whole(std::span<const std::byte> bytes, Decoded& decoded) {
-    static const ZydisDecoder decoder = [] {
-        ZydisDecoder made;
-        ZydisDecoderInit(&made, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-        return made;
-    }();
-    ZydisDecoderContext context;
-    return ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, &context, bytes.data(),
-                                                      bytes.size(), &decoded.instruction)) &&
-           ZYAN_SUCCESS(ZydisDecoderDecodeOperands(&decoder, &context, &decoded.instruction,
-                                                   decoded.operands.data(),
-                                                   decoded.instruction.operand_count));
-}
-
-Held* register_of(State& state, ZydisRegister name) {
+Held* register_of(HeldRegisters& state, ZydisRegister name) {
     const ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, name);
     return whole < ZYDIS_REGISTER_RAX || whole > ZYDIS_REGISTER_R15
                ? nullptr
@@ -56,7 +37,7 @@ Held* register_of(State& state, ZydisRegister name) {
 }
 
 // The distance of an operand in memory from the thread pointer.
-std::optional<int64_t> thread_offset(State& state, const ZydisDecodedOperand& operand) {
+std::optional<int64_t> thread_offset(HeldRegisters& state, const ZydisDecodedOperand& operand) {
     if (operand.type != ZYDIS_OPERAND_TYPE_MEMORY || operand.mem.index != ZYDIS_REGISTER_NONE)
         return std::nullopt;
     const int64_t displacement = operand.mem.disp.has_displacement ? operand.mem.disp.value : 0;
@@ -87,7 +68,7 @@ ThreadStore store_of(int64_t offset, const Held& held, const ZydisDecodedOperand
 }
 
 // What `operand` is worth; a part of a register is not known.
-Held value_of(State& state, const ZydisDecodedOperand& operand) {
+Held value_of(HeldRegisters& state, const ZydisDecodedOperand& operand) {
     if (operand.type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
         return {Held::Kind::constant, operand.imm.value.s};
     if (operand.type == ZYDIS_OPERAND_TYPE_REGISTER && operand.size == 64)
@@ -100,7 +81,7 @@ Held value_of(State& state, const ZydisDecodedOperand& operand) {
 }
 
 // What the instruction's first operand, a register, holds behind it.
-Held result_of(State& state, const Decoded& decoded) {
+Held result_of(HeldRegisters& state, const DecodedInstruction& decoded) {
     const auto& operands = decoded.operands;
     switch (decoded.instruction.mnemonic) {
     case ZYDIS_MNEMONIC_MOV:
@@ -132,19 +113,19 @@ Held result_of(State& state, const Decoded& decoded) {
 }
 
 // A callee may change all registers but those that it has to give back.
-void forget_scratch(State& state) {
+void forget_scratch(HeldRegisters& state) {
     for (const ZydisRegister name : {ZYDIS_REGISTER_RAX, ZYDIS_REGISTER_RCX, ZYDIS_REGISTER_RDX,
                                      ZYDIS_REGISTER_RSI, ZYDIS_REGISTER_RDI, ZYDIS_REGISTER_R8,
                                      ZYDIS_REGISTER_R9, ZYDIS_REGISTER_R10, ZYDIS_REGISTER_R11})
         *register_of(state, name) = {};
 }
 
-void add(std::vector<ThreadStore>& stores, const ThreadStore& store) {
+void add_store(std::vector<ThreadStore>& stores, const ThreadStore& store) {
     if (std::ranges::find(stores, store) == stores.end())
         stores.push_back(store);
 }
 
-void apply(State& state, const Decoded& decoded) {
+void apply_instruction(HeldRegisters& state, const DecodedInstruction& decoded) {
     if (decoded.instruction.mnemonic == ZYDIS_MNEMONIC_CALL)
         return forget_scratch(state);
     const Held result = result_of(state, decoded);
@@ -160,26 +141,26 @@ void apply(State& state, const Decoded& decoded) {
 } // namespace
 
 std::vector<ThreadStore> thread_stores(const CodePart& code) {
-    State first;
+    HeldRegisters first;
     *register_of(first, ZYDIS_REGISTER_RDI) = {Held::Kind::first_argument, 0};
     *register_of(first, ZYDIS_REGISTER_RSI) = {Held::Kind::second_argument, 0};
     std::vector<ThreadStore> stores;
     std::vector<uint8_t> visits(code.bytes.size());
-    std::vector<std::pair<size_t, State>> work{{0, first}};
+    std::vector<std::pair<size_t, HeldRegisters>> work{{0, first}};
     while (!work.empty()) {
         auto [at, state] = work.back();
         work.pop_back();
         while (at < code.bytes.size() && visits[at]++ < most_ways) {
             const auto rest = code.bytes.subspan(at);
             const auto instruction = decode(rest, code.address + at);
-            Decoded decoded;
-            if (!instruction || !decode_whole(rest, decoded))
+            DecodedInstruction decoded;
+            if (!instruction || !decode_operands(rest, decoded))
                 break;
             const ZydisDecodedOperand& to = decoded.operands[0];
             if (decoded.instruction.mnemonic == ZYDIS_MNEMONIC_MOV)
                 if (const auto offset = thread_offset(state, to))
-                    add(stores, store_of(*offset, value_of(state, decoded.operands[1]), to));
-            apply(state, decoded);
+                    add_store(stores, store_of(*offset, value_of(state, decoded.operands[1]), to));
+            apply_instruction(state, decoded);
             if (instruction->is_branch() && instruction->target - code.address < visits.size())
                 work.emplace_back(instruction->target - code.address, state);
             if (instruction->flow == Flow::jump || instruction->flow == Flow::ret ||
