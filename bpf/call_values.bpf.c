@@ -2,8 +2,8 @@
 // Runs a spec's wire_call_program: fetches values and evaluates predicates. Functions of their own,
 // verified once each.
 #include "call_values.h"
+#include "polled_tasks.h"
 #include "thread_context.h"
-#include "tokio.h"
 #include "value_arithmetic.h"
 #include "value_comparisons.h"
 #include "value_keys.h"
@@ -41,20 +41,14 @@ static __always_inline void note_registers(struct thread_values* thread, struct 
     registers[REGISTER_THREAD] = bpf_get_current_task_btf()->THREAD_POINTER;
 }
 
-// What the thread runs: a task of tokio's, or of an event loop of CPython's. False: that cannot be
-// told.
+// What the thread runs: a task of tokio's, a virtual thread, or a task of an event loop of
+// CPython's. False: that cannot be told.
 static __always_inline bool find_task(u64* task) {
-    u32 pid = bpf_get_current_pid_tgid() >> 32;
-    const struct wire_unwind_process* process = bpf_map_lookup_elem(&unwind_processes, &pid);
     struct python_task python = {};
     bool is_known;
 
-    if (process && process->tokio.id) {
-        struct wire_tokio_task place = process->tokio;
-
-        *task = find_tokio_task(&place);
+    if (find_polled_task(task))
         return true;
-    }
     is_known = find_python_task(&python);
     *task = python.coroutine;
     return is_known;

@@ -1,11 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
 #include "goroutine_spans.h"
 #include "go_thread.h"
-#include "tokio.h"
+#include "polled_tasks.h"
 #include "unwind.h"
 
 struct goroutine_spans_map goroutine_spans SEC(".maps");
 __u32 goroutines_work_for_spans = 0;
+
+__noinline int find_polled_task(u64* task) {
+    u32 tgid = bpf_get_current_pid_tgid() >> 32;
+    const struct wire_unwind_process* process = bpf_map_lookup_elem(&unwind_processes, &tgid);
+
+    if (!task || !process || !has_polled_tasks(process))
+        return 0;
+    if (process->tokio.id) {
+        struct wire_tokio_task place = process->tokio;
+
+        *task = find_tokio_task(&place);
+    } else {
+        struct wire_virtual_threads java = process->java;
+
+        *task = find_virtual_thread(&java);
+    }
+    return 1;
+}
 
 __noinline int find_worker(struct goroutine_key* worker) {
     u32 tgid = bpf_get_current_pid_tgid() >> 32;
@@ -15,11 +33,8 @@ __noinline int find_worker(struct goroutine_key* worker) {
 
     if (!worker || !process)
         return 0;
-    if (process->tokio.id) {
-        struct wire_tokio_task task = process->tokio;
-
-        g = find_tokio_task(&task);
-        if (!g)
+    if (has_polled_tasks(process)) {
+        if (!find_polled_task(&g) || !g)
             return 0;
     } else if (!process->go.m_curg) {
         return 0;
@@ -32,5 +47,5 @@ __noinline int find_worker(struct goroutine_key* worker) {
     worker->g = g;
     worker->tgid = tgid;
     worker->padding = 0;
-    return process->tokio.id ? WORKER_IS_TASK : WORKER_IS_GOROUTINE;
+    return has_polled_tasks(process) ? WORKER_IS_TASK : WORKER_IS_GOROUTINE;
 }

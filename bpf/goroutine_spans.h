@@ -6,8 +6,9 @@
  * known then (WIRE_SPAN_UNWATCHED), but, where the runtime's switches are watched, how long the
  * goroutine was on no thread.
  *
- * Likewise tasks of tokio's, known by their numbers, whose switches are not watched. A thread that
- * polls none works for spans as threads of other programs do.
+ * Likewise tasks of tokio's and Java's virtual threads (polled_tasks.h), known by their numbers,
+ * whose switches are not watched. A thread that runs none works for spans as threads of other
+ * programs do.
  */
 #ifndef AUGER_GOROUTINE_SPANS_H
 #define AUGER_GOROUTINE_SPANS_H
@@ -40,11 +41,11 @@ extern __u32 goroutines_work_for_spans;
 
 enum worker_kind {
     WORKER_IS_GOROUTINE = 1,
-    WORKER_IS_TASK = 2, /* of tokio's */
+    WORKER_IS_TASK = 2, /* of polled_tasks.h */
 };
 
 /* The goroutine that the current thread works for; g 0: it works for none. Or the task that it
- * polls. Returns a worker_kind; 0 when the thread is none of Go's, or not known to be, and polls
+ * runs. Returns a worker_kind; 0 when the thread is none of Go's, or not known to be, and runs
  * none. */
 int find_worker(struct goroutine_key* worker);
 

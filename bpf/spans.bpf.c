@@ -11,7 +11,7 @@ static __always_inline void name_call(const struct open_call* call, struct wire_
     out->generation = call->generation;
 }
 
-// As attached_span(), but what a goroutine or a task of tokio's works for is not its thread's.
+// As attached_span(), but what a goroutine or another worker works for is not its thread's.
 static __always_inline struct span* span_worked_for(const struct attached_span* attached) {
     struct span* span = attached_span(attached);
 

@@ -151,8 +151,9 @@ struct wire_unwind_process {
     __wire_u32 perl_layout;        /* number of its wire_perl_layout */
     __wire_u64 perl;               /* address of PL_thr_key; 0: it is none of Perl's */
     struct wire_go_labels go;      /* of Go's goroutines */
-    struct wire_tokio_task tokio;  /* id 0: tokio's tasks are not known */
     __wire_u32 unused;
+    struct wire_tokio_task tokio;     /* id 0: tokio's tasks are not known */
+    struct wire_virtual_threads java; /* thread.way 0: virtual threads are not known */
 };
 
 /* Why a walk ended. Behind the outermost frame of a stack that is cut stands one word more:
@@ -226,7 +227,7 @@ enum wire_rbx_state {
 WIRE_ASSERT(sizeof(struct wire_unwind_rule) == 16, "wire_unwind_rule");
 WIRE_ASSERT(sizeof(struct wire_unwind_table) == 32, "wire_unwind_table");
 WIRE_ASSERT(sizeof(struct wire_unwind_mapping) == 32, "wire_unwind_mapping");
-WIRE_ASSERT(sizeof(struct wire_unwind_process) == 96, "wire_unwind_process");
+WIRE_ASSERT(sizeof(struct wire_unwind_process) == 120, "wire_unwind_process");
 WIRE_ASSERT(sizeof(struct wire_stack_copy) == 40, "wire_stack_copy");
 /* Where a stack is cut, it is asked whether the word there is a first one. */
 WIRE_ASSERT(!(WIRE_PHP_INCLUDED & WIRE_FRAME_RUNTIME), "WIRE_PHP_INCLUDED");

@@ -3,7 +3,16 @@
 #ifndef AUGER_WIRE_HOTSPOT_H
 #define AUGER_WIRE_HOTSPOT_H
 
+#include "thread_places.h"
 #include "types.h"
+
+/* Which virtual thread a thread of Java's carries, since JDK 25: where threads have their Thread
+ * (Thread::_thr_current), and offsets in bytes in a JavaThread. Both are 64 bits. */
+struct wire_virtual_threads {
+    struct wire_thread_place thread; /* way 0: that is not known */
+    __wire_u32 owner;                /* the number of what it works for */
+    __wire_u32 continuation;         /* 0 in memory: it carries none, and works for itself */
+};
 
 enum wire_hotspot_limit {
     WIRE_HOTSPOT_HEAPS = 4,        /* of code; HotSpot has one, or three */
@@ -98,5 +107,6 @@ static inline __wire_u32 wire_hotspot_method_cookie(__wire_u64 const_method, __w
 WIRE_ASSERT(sizeof(struct wire_hotspot_heap) == 32, "wire_hotspot_heap");
 WIRE_ASSERT(sizeof(struct wire_hotspot_number) == 4, "wire_hotspot_number");
 WIRE_ASSERT(sizeof(struct wire_hotspot) == 232, "wire_hotspot");
+WIRE_ASSERT(sizeof(struct wire_virtual_threads) == 24, "wire_virtual_threads");
 
 #endif

@@ -94,7 +94,7 @@ Result<uint32_t> HotspotProcesses::look_again(Process& process, const Error& pro
 }
 
 Result<uint32_t> HotspotProcesses::set(pid_t pid, uint64_t executed_ns, const Tables& tables,
-                                       uint64_t now_ns) {
+                                       uint64_t now_ns, const Search& search) {
     Process& process = processes_[pid];
     if (process.executed_ns != executed_ns || process.tables != tables) {
         release(process, now_ns);
@@ -129,6 +129,10 @@ Result<uint32_t> HotspotProcesses::set(pid_t pid, uint64_t executed_ns, const Ta
                           now_ns);
     }
     process.layout = std::make_shared<const HotspotLayout>(**std::move(layout));
+    bool is_late = false;
+    if (process.layout->thread_owner)
+        if (const auto place = search(is_late); place && *place)
+            process.thread = **place;
     names_.set_layout(pid, executed_ns, process.layout);
     return process.number;
 }
@@ -146,6 +150,14 @@ const wire_hotspot* HotspotProcesses::known(pid_t pid) const {
     const auto process = processes_.find(pid);
     return process != processes_.end() && process->second.layout ? &process->second.layout->walk
                                                                  : nullptr;
+}
+
+wire_virtual_threads HotspotProcesses::virtual_threads(pid_t pid) const {
+    const auto process = processes_.find(pid);
+    if (process == processes_.end() || !process->second.layout)
+        return {};
+    const HotspotLayout& layout = *process->second.layout;
+    return {process->second.thread, layout.thread_owner, layout.thread_continuation};
 }
 
 std::optional<pid_t> HotspotProcesses::starting(uint64_t now_ns) const {

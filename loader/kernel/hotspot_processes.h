@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -34,14 +35,19 @@ class HotspotProcesses {
     // for so many.
     static constexpr size_t most_of_user = WIRE_HOTSPOT_PROCESSES / 4;
 
+    // find_thread_place() of Thread::_thr_current.
+    using Search = std::function<Result<std::optional<wire_thread_place>>(bool& is_late)>;
     // The process has them since it has executed its program. As wire_unwind_process::hotspot has
     // it; 0: it is starting, and is looked at again when starting() says so. Fails when it is not
-    // known, and will hardly be.
-    Result<uint32_t> set(pid_t pid, uint64_t executed_ns, const Tables& tables, uint64_t now_ns);
+    // known, and will hardly be. `search` is asked once HotSpot has started.
+    Result<uint32_t> set(pid_t pid, uint64_t executed_ns, const Tables& tables, uint64_t now_ns,
+                         const Search& search);
     // It has none any more.
     void end(pid_t pid, uint64_t now_ns);
     // What walks know of the process; null: nothing.
     const wire_hotspot* known(pid_t pid) const;
+    // How its virtual threads are told; thread.way 0: they are not.
+    wire_virtual_threads virtual_threads(pid_t pid) const;
     // The process that is to be looked at again by now, if there is one: of several the one that
     // has been for the fewest times. All that takes a tenth of the time at most.
     std::optional<pid_t> starting(uint64_t now_ns) const;
@@ -51,6 +57,7 @@ class HotspotProcesses {
         uint64_t executed_ns = 0;
         Tables tables;
         std::shared_ptr<const HotspotLayout> layout; // null: it is starting, or is not known
+        wire_thread_place thread{};                  // of Thread::_thr_current; way 0: not known
         uint32_t number = 0;                         // in the kernel's table, and 1; 0: it has none
         uid_t user = 0;                              // who has the number
         std::optional<Error> given_up{};

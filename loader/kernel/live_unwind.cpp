@@ -233,6 +233,7 @@ void LiveUnwind::install_process(pid_t pid, uint64_t now_ns) {
     Process process;
     wire_unwind_process entry{};
     entry.hotspot = find_hotspot(pid, now_ns);
+    entry.java = hotspot_.virtual_threads(pid);
     const auto described = mappings(pid, now_ns, now_ns);
     bool runs_ruby = false;
     for (const ModuleMapping& mapping : mappings_.mappings(pid, now_ns)) {

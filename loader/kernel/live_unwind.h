@@ -129,8 +129,8 @@ class LiveUnwind {
     // Whether it is one of Ruby's code.
     bool find_ruby(pid_t pid, const ModuleMapping& mapping, uint64_t now_ns,
                    wire_unwind_process& entry);
-    // Where the process's threads have their contexts.
-    Result<std::optional<wire_thread_place>> find_ruby_contexts(pid_t pid,
+    // Where the process's threads have a variable of the file that is mapped there.
+    Result<std::optional<wire_thread_place>> find_variable_of_threads(pid_t pid,
                                                                 const ModuleMapping& mapping,
                                                                 const ThreadVariable& variable,
                                                                 bool& is_late);

@@ -96,8 +96,9 @@ bool LiveUnwind::find_ruby(pid_t pid, const ModuleMapping& mapping, uint64_t now
         return found.has_value();
     const auto& [file, layout] = found->runtime;
     const auto place = ruby_.set(
-        pid, {mappings_.image_began(pid), layout, found->bias}, file, now_ns,
-        [&](bool& is_late) { return find_ruby_contexts(pid, mapping, *file.context, is_late); });
+        pid, {mappings_.image_began(pid), layout, found->bias}, file, now_ns, [&](bool& is_late) {
+            return find_variable_of_threads(pid, mapping, *file.context, is_late);
+        });
     if (!place) {
         known_.at(mapping.module.value).note = place.error().message();
     } else if (*place) {
@@ -108,8 +109,8 @@ bool LiveUnwind::find_ruby(pid_t pid, const ModuleMapping& mapping, uint64_t now
 }
 
 Result<std::optional<wire_thread_place>>
-LiveUnwind::find_ruby_contexts(pid_t pid, const ModuleMapping& mapping,
-                               const ThreadVariable& variable, bool& is_late) {
+LiveUnwind::find_variable_of_threads(pid_t pid, const ModuleMapping& mapping,
+                                     const ThreadVariable& variable, bool& is_late) {
     const auto maps = read_maps(pid);
     if (!maps)
         return std::optional<wire_thread_place>();
@@ -140,9 +141,14 @@ uint32_t LiveUnwind::find_hotspot(pid_t pid, uint64_t now_ns) {
         const auto bias = bias_of(module, mapping);
         if (!bias)
             continue;
-        const auto number =
-            hotspot_.set(pid, mappings_.image_began(pid),
-                         {module.hotspot->structs + *bias, module.hotspot->types + *bias}, now_ns);
+        const auto number = hotspot_.set(
+            pid, mappings_.image_began(pid),
+            {module.hotspot->structs + *bias, module.hotspot->types + *bias}, now_ns,
+            [&](bool& is_late) -> Result<std::optional<wire_thread_place>> {
+                if (!module.hotspot->thread)
+                    return std::optional<wire_thread_place>();
+                return find_variable_of_threads(pid, mapping, *module.hotspot->thread, is_late);
+            });
         if (!number)
             module.note = number.error().message();
         return number ? *number : 0;

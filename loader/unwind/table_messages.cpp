@@ -12,7 +12,7 @@ constexpr size_t problem_limit = 1 << 10;
 constexpr size_t build_id_limit = 128; // digits
 constexpr size_t python_limit = PythonFile::debug_offsets_limit + 128;
 constexpr size_t asyncio_limit = 64;
-constexpr size_t hotspot_limit = 64;
+constexpr size_t hotspot_limit = 128;
 constexpr size_t v8_limit =
     8 * (4 + V8File::constants_count) + 11 * (1 + V8File::offset_places_limit);
 constexpr size_t php_limit = 64;

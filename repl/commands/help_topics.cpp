@@ -42,8 +42,9 @@ An EXPRESSION is a value of a call:
   ret                            the result, when the call has ended
   errno                          of the thread, when the call has ended
   task                           the coroutine of the task that CPython runs, by its id(), and the
-                                 task's name; of a task that tokio (Rust) polls its number; where
-                                 none runs 0, which is shown as null
+                                 task's name; of a task that tokio (Rust) polls, or a virtual
+                                 thread of Java's (JDK 25), its number; where none runs 0, which is
+                                 shown as null
   trace, span_id                 what the thread works for when the call begins, where the program
                                  says so (OpenTelemetry's thread context); for nothing 0, which is
                                  shown as none

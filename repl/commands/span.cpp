@@ -164,7 +164,7 @@ USDT probe or a tracepoint ("help probes"). There may be several of each kind. `
 its calls. `key` is what tells the spans apart that are open at once: a pointer to the request, a
 number, a string (its first 63 bytes, of which `open` shows a hash; "help expressions"); of a USDT
 probe, one of its arguments; of a tracepoint, one of its fields; `task`, the task of an event loop
-that CPython runs, or that tokio (Rust) polls; `trace` or `span_id`. Where a thread runs no task, or works for no trace, that is
+that CPython runs, or that tokio (Rust) polls, or a virtual thread of Java's (JDK 25); `trace` or `span_id`. Where a thread runs no task, or works for no trace, that is
 no key, and nothing begins or ends. `ret` and `errno` are known at the return, so a point that asks
 for them is there. Without `key` (or with `key thread`) a span belongs to the thread on which it
 begins, and a point other than `from` means the span that the thread works for at that moment.
@@ -191,8 +191,8 @@ for it and nothing was sent for `quiet` (500ms). `port` is the one where the ser
 it all TCP connections count. PATH is where it listens as `ss -xl` lists it (@NAME where that is no
 file). Where a thread serves one connection at a time, samples are exact; an event loop works for
 the connection that it received or sent something on last, asyncio's and gevent's for that on which
-the running task or greenlet sends something next; in Go and with tokio (Rust) they go by the
-goroutine and the task, on whatever thread. What cannot be told from the socket is counted as
+the running task or greenlet sends something next; in Go, with tokio (Rust) and since JDK 25 in
+Java they go by the goroutine, the task and the virtual thread, on whatever thread. What cannot be told from the socket is counted as
 ambiguous and is in no histogram, class or slow call: answers before all was read (pipelines), sends
 that nobody asked for, TLS, HTTP/2. An exchange whose connection closes before anything is sent is
 `unanswered` in `hist`, which shows how many were ambiguous, and why.

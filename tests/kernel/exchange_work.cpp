@@ -65,4 +65,16 @@ std::vector<WorkSamples> samples_of_work(Session& session, std::span<const char*
     return found;
 }
 
+void expect_work_in_its_exchanges(Session& session, std::span<const char* const> functions) {
+    const auto found = samples_of_work(session, functions);
+    for (size_t i = 0; i + 1 < found.size(); i++) {
+        EXPECT_GE(found[i].all(), 300u) << functions[i];
+        EXPECT_EQ(found[i].other, 0u) << functions[i];
+        // Where the thread's memory cannot be read just then, it works for nothing that is known.
+        EXPECT_LE(found[i].none * 200, found[i].all()) << functions[i];
+    }
+    EXPECT_GE(found.back().all(), 100u);
+    EXPECT_EQ(found.back().none, found.back().all());
+}
+
 } // namespace auger::test

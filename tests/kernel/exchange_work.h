@@ -21,6 +21,9 @@ struct WorkSamples {
     uint64_t all() const { return right + other + none; }
 };
 
+// Those of the functions but the last one are in their exchanges, those of the last one in none.
+void expect_work_in_its_exchanges(Session& session, std::span<const char* const> functions);
+
 // For each of the functions. An exchange is of the function that has the most samples in it.
 std::vector<WorkSamples> samples_of_work(Session& session, std::span<const char* const> functions);
 

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/kernel/java_chains.h"
 
+#include "tests/support/run.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <filesystem>
 #include <sstream>
 #include <string_view>
 
@@ -37,6 +40,14 @@ std::vector<std::string> with_outer_loops(std::vector<std::string> options) {
 }
 
 } // namespace
+
+int java_version(const std::string& java) {
+    if (!std::filesystem::exists(java))
+        return 0;
+    const std::string said = run({java, "--version"}).out;
+    const size_t number = said.find_first_of("0123456789");
+    return number == said.npos ? 0 : std::atoi(said.c_str() + number);
+}
 
 std::vector<JavaMode> java_modes() {
     std::vector<JavaMode> modes;

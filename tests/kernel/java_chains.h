@@ -20,6 +20,9 @@ struct JavaMode {
 
 // The interpreter, either compiler and all of them, each on every Java that there is for tests.
 std::vector<JavaMode> java_modes();
+
+// 21 of "openjdk 21.0.13 2026-10-20"; 0: it does not run.
+int java_version(const std::string& java);
 std::string name_of(const testing::TestParamInfo<JavaMode>& info);
 // Before the name of a source file: options of the mode, and those that AUGER_JAVA_OPTIONS has.
 std::vector<std::string> java_options(const JavaMode& mode);

@@ -218,6 +218,12 @@ TEST(HotspotNamesTest, OfInterpretedMethodsAreReadAgain) {
     EXPECT_THAT(names.missing(), testing::Each(0u));
 }
 
+// It is asked once HotSpot has started.
+Result<std::optional<wire_thread_place>> no_search(bool&) {
+    ADD_FAILURE();
+    return std::optional<wire_thread_place>();
+}
+
 // Where HotSpot's tables would be there is nothing in this process, nor in its parent.
 TEST(HotspotProcessesTest, ThatStartAreLookedAtAgain) {
     HotspotNames names;
@@ -229,7 +235,7 @@ TEST(HotspotProcessesTest, ThatStartAreLookedAtAgain) {
     uint64_t now = clock_ns();
     const auto look = [&](pid_t pid) {
         now += 20 * second_ns;
-        return processes.set(pid, 1, pid == getpid() ? tables : nowhere, now);
+        return processes.set(pid, 1, pid == getpid() ? tables : nowhere, now, no_search);
     };
     EXPECT_EQ(processes.starting(now), std::nullopt);
     ASSERT_TRUE(look(getpid()).ok());
@@ -274,7 +280,7 @@ TEST(HotspotProcessesTest, OfAVersionThatIsNotKnownAreGivenUp) {
     const HotspotProcesses::Tables tables{reinterpret_cast<uint64_t>(&structs_at),
                                           reinterpret_cast<uint64_t>(&types_at)};
     for (int looks = 0; looks < 2; looks++) {
-        const auto number = processes.set(getpid(), 1, tables, clock_ns());
+        const auto number = processes.set(getpid(), 1, tables, clock_ns(), no_search);
         ASSERT_FALSE(number.ok());
         EXPECT_EQ(number.error().subject, "of HotSpot 28");
     }

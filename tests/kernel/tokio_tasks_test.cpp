@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::array task_work = {"work_at_once", "work_sleeping", "work_yielding",
                                   "work_for_nobody"};
-constexpr size_t tasks_for_nobody = 3;
 
 // The server has been told to go on, and `id` is the split's probe.
 void expect_samples_of_tasks(Program& program, Session& session, ProbeId id,
@@ -28,15 +27,7 @@ void expect_samples_of_tasks(Program& program, Session& session, ProbeId id,
     session.backend().settle_symbols(std::chrono::seconds(60));
     EXPECT_EQ(session.model().probe_statistics(id).returns, truth["served"].get<double>());
 
-    const auto found = samples_of_work(session, task_work);
-    for (size_t i = 0; i < tasks_for_nobody; i++) {
-        EXPECT_GE(found[i].all(), 300u) << task_work[i];
-        EXPECT_EQ(found[i].other, 0u) << task_work[i];
-        // Where the thread's memory cannot be read just then, it works for nothing that is known.
-        EXPECT_LE(found[i].none * 200, found[i].all()) << task_work[i];
-    }
-    EXPECT_GE(found[tasks_for_nobody].all(), 100u);
-    EXPECT_EQ(found[tasks_for_nobody].none, found[tasks_for_nobody].all());
+    expect_work_in_its_exchanges(session, task_work);
 }
 
 class TokioExchanges : public KernelTest, public testing::WithParamInterface<bool> {};

@@ -3,9 +3,10 @@
 // own chain of calls. Callers may be in Java's heap, where they lie on no stack: then what is left
 // is the innermost part, and says so. There are such threads since Java 21: tests/support/javas.h
 // says how one is named.
+#include "loader/kernel/features.h"
+#include "tests/kernel/exchange_work.h"
 #include "tests/kernel/java_chains.h"
 #include "tests/kernel/program.h"
-#include "tests/support/run.h"
 #include "tests/support/temporary_folder.h"
 
 #include <fmt/format.h>
@@ -13,7 +14,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <array>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -26,15 +27,6 @@ namespace {
 using std::chrono::seconds;
 
 const std::string program_source = AUGER_SOURCE_DIR "/tests/programs/VirtualChains.java";
-
-// "openjdk 21.0.13 2026-10-20" -> 21; 0: it does not run.
-int version_of(const std::string& java) {
-    if (!std::filesystem::exists(java))
-        return 0;
-    const std::string said = run({java, "--version"}).out;
-    const size_t number = said.find_first_of("0123456789");
-    return number == said.npos ? 0 : std::atoi(said.c_str() + number);
-}
 
 struct Counts {
     // `mounted`: callers are in the heap, and what is on the stack is the innermost part of the
@@ -98,7 +90,7 @@ class VirtualThreads : public KernelTest, public testing::WithParamInterface<Jav
     void SetUp() override {
         KernelTest::SetUp();
         constexpr int first_with_them = 21;
-        if (version_of(GetParam().java) < first_with_them)
+        if (java_version(GetParam().java) < first_with_them)
             GTEST_SKIP() << GetParam().java << " has no virtual threads";
     }
 };
@@ -173,6 +165,44 @@ TEST_P(VirtualThreads, AreTheProgramsOwnChains) {
         fmt::print("{}\n", fmt::join(others, "\n"));
 }
 
+class VirtualExchanges : public KernelTest, public testing::WithParamInterface<std::string> {};
+
+// Which virtual thread a thread carries is told since JDK 25.
+TEST_P(VirtualExchanges, HoldTheSamplesOfTheThreadsThatAnswerThem) {
+    constexpr int first_that_tells = 25;
+    if (java_version(GetParam()) < first_that_tells)
+        GTEST_SKIP() << GetParam() << " does not tell its virtual threads";
+    if (!Features::detect().socket_tracepoints)
+        GTEST_SKIP() << "this kernel has no tracepoints of sockets";
+    constexpr std::array work = {"VirtualExchanges.workAtOnce", "VirtualExchanges.workSleeping",
+                                 "VirtualExchanges.workYielding", "VirtualExchanges.workForNobody"};
+    Program program(GetParam(), {"-Djdk.virtualThreadScheduler.parallelism=2",
+                                 "-Djdk.virtualThreadScheduler.maxPoolSize=2",
+                                 AUGER_SOURCE_DIR "/tests/programs/VirtualExchanges.java"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    const ProbeId id{100};
+    split_by_exchanges(session, id);
+    session.sample(1999);
+    ASSERT_TRUE(
+        session.pump_until([&] { return session.backend().unwind_status().pending.empty(); }));
+    program.go();
+    const nlohmann::json truth = program.account();
+    must(session.backend().set_sampling({}));
+    // Until all is delivered: its names go with it.
+    ASSERT_TRUE(session.pump_until([&, before = size_t{0}]() mutable {
+        return session.log.samples.size() == std::exchange(before, session.log.samples.size());
+    }));
+    program.go();
+    session.pump_to_end();
+    session.backend().settle_symbols(seconds(60));
+    EXPECT_EQ(session.model().probe_statistics(id).returns, truth["served"].get<double>());
+    expect_work_in_its_exchanges(session, work);
+}
+
+INSTANTIATE_TEST_SUITE_P(Javas, VirtualExchanges, testing::ValuesIn(javas()),
+                         [](const auto& info) { return fmt::format("Java{}", info.index); });
 INSTANTIATE_TEST_SUITE_P(Modes, VirtualThreads, testing::ValuesIn(java_modes()), name_of);
 
 } // namespace

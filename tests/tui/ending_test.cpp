@@ -10,6 +10,7 @@
 
 #include <csignal>
 #include <fstream>
+#include <vector>
 
 namespace auger::test {
 namespace {
@@ -52,18 +53,23 @@ class Ending : public TerminalTest {
 // What puts the terminal back has it, and nothing else.
 TEST_F(Ending, TheGuardianHasNoRights) {
     Terminal terminal = observe();
-    size_t guardians = 0;
-    for (const pid_t pid : children_of(terminal.pid())) {
-        const ProcessRights rights = rights_of(pid);
-        if (rights.name != "auger-guardian")
-            continue;
-        guardians++;
-        EXPECT_EQ(rights.permitted, 0u);
-        EXPECT_EQ(rights.effective, 0u);
-        EXPECT_EQ(rights.bounding, 0u);
-        EXPECT_FALSE(rights.may_gain);
-    }
-    EXPECT_EQ(guardians, 1u);
+    std::vector<ProcessRights> guardians;
+    const auto look = [&] {
+        guardians.clear();
+        for (const pid_t pid : children_of(terminal.pid()))
+            if (const ProcessRights rights = rights_of(pid); rights.name == "auger-guardian")
+                guardians.push_back(rights);
+    };
+    // It names itself, and then gives up what it has, once it runs.
+    wait_until([&] {
+        look();
+        return guardians.size() == 1 && guardians[0].bounding == 0 && !guardians[0].may_gain;
+    });
+    ASSERT_EQ(guardians.size(), 1u);
+    EXPECT_EQ(guardians[0].permitted, 0u);
+    EXPECT_EQ(guardians[0].effective, 0u);
+    EXPECT_EQ(guardians[0].bounding, 0u);
+    EXPECT_FALSE(guardians[0].may_gain);
     terminal.press("C-d");
     EXPECT_EQ(terminal.wait_exit(), 0);
     expect_nothing_left();

@@ -357,7 +357,10 @@ TEST_P(ViewEndingAlone, PutsTheTerminalBack) {
     };
     const pid_t auger = child_of(terminal.pid());
     const pid_t guardian = child_of(auger);
-    ASSERT_EQ(content("/proc/" + std::to_string(guardian) + "/comm"), "auger-guardian\n");
+    // It names itself once it runs.
+    ASSERT_TRUE(wait_until([&] {
+        return content("/proc/" + std::to_string(guardian) + "/comm") == "auger-guardian\n";
+    }));
     ASSERT_EQ(kill(guardian, SIGKILL), 0);
     ASSERT_TRUE(wait_gone(guardian));
     ASSERT_EQ(kill(auger, GetParam()), 0);

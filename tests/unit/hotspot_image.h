@@ -48,6 +48,7 @@ struct HotspotImage : FakePages {
     static constexpr uint64_t other_pool = 0x41000, klass = 0x42000;
     static constexpr uint64_t outer = 0x50000, inner = 0x50100; // Methods
     static constexpr uint64_t outer_const = 0x51000, inner_const = 0x52000;
+    static constexpr uint64_t thread_owner = 1016; // in a JavaThread
     static constexpr uint64_t symbols = 0x60000; // one each 2 KB
 
     std::vector<Field> fields = {
@@ -150,7 +151,9 @@ struct HotspotImage : FakePages {
             replace("nmethod", "_metadata_offset",
                     {{"CodeBlob", "_mutable_data", "address", false, 32}});
             replace("CodeBlob", "_data_offset",
-                    {{"CodeBlob", "_relocation_size", "int", false, 40}});
+                    {{"CodeBlob", "_relocation_size", "int", false, 40},
+                     {"JavaThread", "_monitor_owner_id", "int64_t", false, thread_owner},
+                     {"JavaThread", "_cont_entry", "ContinuationEntry*", false, 1024}});
         }
         if (version >= 26) {
             replace("nmethod", "_deopt_handler_offset",

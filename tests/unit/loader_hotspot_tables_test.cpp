@@ -80,6 +80,8 @@ TEST(HotspotTables, OfLaterVersionsHaveSmallerNumbers) {
         EXPECT_EQ(walk.block_method, 16u + 104);
         EXPECT_EQ(walk.block_pcs, 16u + 268);
         EXPECT_EQ(walk.block_pcs_end, 16u + 272);
+        EXPECT_EQ(layout->thread_owner, version < 25 ? 0 : HotspotImage::thread_owner);
+        EXPECT_EQ(layout->thread_continuation, version < 25 ? 0u : 1024u);
     }
 }
 
@@ -273,12 +275,16 @@ TEST(HotspotTables, AreBounded) {
 }
 
 TEST(HotspotFiles, AreSentWhole) {
-    const HotspotFile file = {0x12f89f8, 0x12f89f0};
-    const std::string bytes = encode_hotspot_file(file);
-    EXPECT_EQ(decode_hotspot_file(bytes), file);
-    EXPECT_EQ(decode_hotspot_file(bytes + '\0'), std::nullopt);
-    for (size_t size = 0; size < bytes.size(); size++)
-        EXPECT_EQ(decode_hotspot_file(bytes.substr(0, size)), std::nullopt) << size;
+    const ThreadVariable thread{
+        0x20, 0x38, ThreadVariable::Slot{ThreadVariable::Slot::Kind::module, 0x180fcb0, 0}};
+    for (const HotspotFile& file :
+         {HotspotFile{0x12f89f8, 0x12f89f0}, HotspotFile{0x12f89f8, 0x12f89f0, thread}}) {
+        const std::string bytes = encode_hotspot_file(file);
+        EXPECT_EQ(decode_hotspot_file(bytes), file);
+        EXPECT_EQ(decode_hotspot_file(bytes + '\0'), std::nullopt);
+        for (size_t size = 0; size < bytes.size(); size++)
+            EXPECT_EQ(decode_hotspot_file(bytes.substr(0, size)), std::nullopt) << size;
+    }
 }
 
 TEST(HotspotFiles, OthersAreNone) {

@@ -133,6 +133,10 @@ TEST(ThreadVariables, WhatAFileSaysOfThem) {
     EXPECT_EQ(gnu2->slot->kind, Slot::Kind::descriptor);
     EXPECT_EQ(ie->slot->kind, Slot::Kind::offset);
     EXPECT_EQ(own->slot->kind, Slot::Kind::module);
+    // The same by the symbols that a file has for debuggers.
+    for (const char* name : {"hidden_gnu", "hidden_gnu2", "hidden_ie"})
+        EXPECT_EQ(read_hidden_thread_variable(*Library(name).file, thread_context_variable),
+                  read(name));
     const Library library("gnu");
     EXPECT_FALSE(read_thread_variable(*library.file, "otel_thread_ctx"));
     EXPECT_FALSE(read_thread_variable(*library.file, "otel_thread_ctx_v10"));

@@ -2,6 +2,7 @@
 #include "loader/reader/runtimes/read_hotspot.h"
 
 #include "loader/reader/elf/symbol_address.h"
+#include "loader/reader/values/read_thread_variable.h"
 
 #include <string_view>
 
@@ -9,6 +10,7 @@ namespace auger {
 namespace {
 
 constexpr std::string_view structs = "gHotSpotVMStructs", types = "gHotSpotVMTypes";
+constexpr std::string_view current_thread = "_ZN6Thread12_thr_currentE";
 constexpr size_t exports_limit = 1 << 20; // bytes; libjvm's names are some kilobytes
 
 } // namespace
@@ -25,7 +27,7 @@ std::optional<HotspotFile> read_hotspot(const ElfFile& file) {
     const auto structs_at = symbol_address(file, structs), types_at = symbol_address(file, types);
     if (!structs_at || !types_at)
         return std::nullopt;
-    return HotspotFile{*structs_at, *types_at};
+    return HotspotFile{*structs_at, *types_at, read_hidden_thread_variable(file, current_thread)};
 }
 
 } // namespace auger

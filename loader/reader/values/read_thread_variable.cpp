@@ -97,29 +97,40 @@ bool is_near(const Slot& slot) {
     return slot.distance >= -INT32_MAX && slot.distance <= INT32_MAX;
 }
 
-} // namespace
-
-std::optional<ThreadVariable> read_thread_variable(const ElfFile& file, std::string_view name) {
-    auto found = find_variable(file, ".dynsym", ".dynstr", name);
-    if (!found && !file.dynamic())
-        found = find_variable(file, ".symtab", ".strtab", name);
-    if (!found)
-        return std::nullopt;
+ThreadVariable with_slot(const ElfFile& file, const FoundVariable& found) {
     ThreadVariable variable;
-    variable.offset = found->offset;
+    variable.offset = found.offset;
     variable.block_size = thread_local_size(file);
     if (!file.dynamic())
         return variable;
     std::optional<unsigned> best;
     for (const std::string_view section : {".rela.dyn", ".rela.plt"})
         for (const Elf64_Rela& entry : entries_of<Elf64_Rela>(file, section)) {
-            const auto rank = rank_of(entry, *found);
-            if (!rank || (best && *best <= *rank) || !is_near(slot_of(entry, *found)))
+            const auto rank = rank_of(entry, found);
+            if (!rank || (best && *best <= *rank) || !is_near(slot_of(entry, found)))
                 continue;
             best = rank;
-            variable.slot = slot_of(entry, *found);
+            variable.slot = slot_of(entry, found);
         }
     return variable;
+}
+
+} // namespace
+
+std::optional<ThreadVariable> read_thread_variable(const ElfFile& file, std::string_view name) {
+    auto found = find_variable(file, ".dynsym", ".dynstr", name);
+    if (!found && !file.dynamic())
+        found = find_variable(file, ".symtab", ".strtab", name);
+    return found ? std::optional(with_slot(file, *found)) : std::nullopt;
+}
+
+std::optional<ThreadVariable> read_hidden_thread_variable(const ElfFile& file,
+                                                          std::string_view name) {
+    auto found = find_variable(file, ".symtab", ".strtab", name);
+    if (!found)
+        return read_thread_variable(file, name);
+    found->number = 0; // relocations count the symbols of .dynsym
+    return with_slot(file, *found);
 }
 
 } // namespace auger

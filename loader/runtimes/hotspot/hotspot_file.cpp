@@ -10,6 +10,9 @@ std::string encode_hotspot_file(const HotspotFile& file) {
     ByteWriter out(bytes);
     out.varint(file.structs);
     out.varint(file.types);
+    out.varint(file.thread.has_value());
+    if (file.thread)
+        put_thread_variable(out, *file.thread);
     return bytes;
 }
 
@@ -18,6 +21,8 @@ std::optional<HotspotFile> decode_hotspot_file(std::string_view bytes) {
     HotspotFile file;
     file.structs = in.varint();
     file.types = in.varint();
+    if (in.varint_up_to(1))
+        file.thread = take_thread_variable(in);
     if (in.failed() || !in.at_end())
         return std::nullopt;
     return file;

@@ -2,6 +2,8 @@
 // What a file says that holds HotSpot (libjvm.so): made where it is read, and used elsewhere.
 #pragma once
 
+#include "loader/values/thread_variable.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,6 +15,8 @@ struct HotspotFile {
     // Where the addresses of HotSpot's tables of its own types lie, as linked.
     uint64_t structs = 0; // gHotSpotVMStructs
     uint64_t types = 0;   // gHotSpotVMTypes
+    // Thread::_thr_current: a thread's own Thread. Nothing: no symbol says where it is.
+    std::optional<ThreadVariable> thread{};
 
     friend bool operator==(const HotspotFile&, const HotspotFile&) = default;
 };

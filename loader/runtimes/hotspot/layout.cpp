@@ -102,6 +102,9 @@ bool is_believable(const HotspotValues& values) {
           F::symbol_body})
         if (values[field] > object_limit)
             return false;
+    if (values.has_owners() && (values[F::thread_owner] > object_limit ||
+                                values[F::thread_continuation] > object_limit))
+        return false;
     constexpr uint64_t number = 4;
     return values[T::pc] <= object_limit && values[T::pool] <= object_limit &&
            values[T::pc] >= number && values[F::pc_offset] <= values[T::pc] - number &&
@@ -184,6 +187,10 @@ Result<HotspotLayout> hotspot_layout(const ReadMemory& read, uint64_t structs, u
     if (!walk)
         return unknown("of a HotSpot", "where it says that its structures are, they cannot be");
     layout.walk = *walk;
+    if (values.has_owners()) {
+        layout.thread_owner = static_cast<uint32_t>(values[F::thread_owner]);
+        layout.thread_continuation = static_cast<uint32_t>(values[F::thread_continuation]);
+    }
     if (!find_hotspot_code(read, values, layout.walk))
         return Error{"read HotSpot's heaps of code", "CodeCache", "they are not there yet", ""};
     return layout;

@@ -15,6 +15,8 @@ namespace auger {
 struct HotspotLayout {
     HotspotValues values;
     wire_hotspot walk{}; // what walks need, with the heaps of code
+    // Without the place of threads, which is not HotSpot's to say; 0: it does not tell them.
+    uint32_t thread_owner = 0, thread_continuation = 0;
 };
 
 // Of a process, as its tables have it. Fails with kind `unsupported` when it is of a version that

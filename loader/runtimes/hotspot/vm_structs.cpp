@@ -88,6 +88,8 @@ constexpr auto struct_fields = std::to_array<StructField>({
     {F::class_constants, "InstanceKlass", "_constants", "ConstantPool*", 8},
     {F::symbol_length, "Symbol", "_length", "u2", 2},
     {F::symbol_body, "Symbol", "_body[0]", "u1", 1},
+    {F::thread_owner, "JavaThread", "_monitor_owner_id", "int64_t", 8, false, 25},
+    {F::thread_continuation, "JavaThread", "_cont_entry", "ContinuationEntry*", 8, false, 25},
 });
 
 constexpr std::array<std::string_view, static_cast<size_t>(HotspotType::count_)> types = {

@@ -66,6 +66,8 @@ enum class HotspotField : uint8_t {
     class_constants,
     symbol_length,
     symbol_body,
+    thread_owner,        // from JDK 25 on
+    thread_continuation, // likewise
     count_,
 };
 
@@ -89,6 +91,8 @@ struct HotspotValues {
     bool has_immutable_data() const { return version >= 23; }
     // Nor are methods that compiled code names.
     bool has_mutable_data() const { return version >= 25; }
+    // What a thread works for owns monitors, by its number: a virtual thread while one is mounted.
+    bool has_owners() const { return version >= 25; }
     // Callees of method handles return to another address than others where code is given up.
     bool has_mh_handler() const { return version <= 25; }
     // No byte of a compressed number is zero.
