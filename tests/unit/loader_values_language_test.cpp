@@ -64,20 +64,25 @@ TEST(ValuesByPosition, TheTaskThatRuns) {
     EXPECT_EQ(program.wire.fetch[0].base, WIRE_BASE_TASK);
     EXPECT_EQ(program.formats[0].kind, ValueFormat::Kind::task);
     Memory memory;
-    memory.put(0x7f0010, uint32_t{42});
-    Machine machine = call_with({0x7effff}, memory);
-    machine.task = 0x7f0000;
+    memory.put(0x7f5800000010, uint32_t{42});
+    Machine machine = call_with({0x7f57ffffffff}, memory);
+    machine.task = 0x7f5800000000;
     EXPECT_THAT(format_values(program, machine.run(program.wire), {}),
-                ElementsAre(CallValue{"task", "0x7f0000"}, CallValue{"*(u32 *)(task + 16)", "42"},
+                ElementsAre(CallValue{"task", "0x7f5800000000"},
+                            CallValue{"*(u32 *)(task + 16)", "42"},
                             CallValue{"(u64)task - arg0", "1"}));
     const auto name_of = [](uint64_t coroutine) {
-        return std::string(coroutine == 0x7f0000 ? "Task-17" : "");
+        return std::string(coroutine == 0x7f5800000000 ? "Task-17" : "");
     };
     EXPECT_THAT(format_values(program, machine.run(program.wire), {}, name_of).front(),
-                (CallValue{"task", "0x7f0000 (Task-17)"}));
-    machine.task = 0x7f0001;
+                (CallValue{"task", "0x7f5800000000 (Task-17)"}));
+    machine.task = 0x7f5800000001;
     EXPECT_THAT(format_values(program, machine.run(program.wire), {}, name_of).front(),
-                (CallValue{"task", "0x7f0001"}));
+                (CallValue{"task", "0x7f5800000001"}));
+    // tokio's and Java's have numbers.
+    machine.task = 36;
+    EXPECT_THAT(format_values(program, machine.run(program.wire), {}, name_of).front(),
+                (CallValue{"task", "36"}));
     machine.task = 0;
     EXPECT_THAT(format_values(program, machine.run(program.wire), {}, name_of).front(),
                 (CallValue{"task", "null"}));

@@ -13,8 +13,9 @@
 namespace auger {
 namespace {
 
-constexpr size_t task_setter_limit = 1024; // bytes of its code
-constexpr uint8_t word = 8;                // bytes
+constexpr size_t task_setter_limit = 1024;        // bytes of its code
+constexpr size_t names_limit = size_t{256} << 20; // bytes
+constexpr uint8_t word = 8;                       // bytes
 
 // As both of Rust's manglings have them. The second is called by the first, or inlined there.
 constexpr std::string_view crate = "5tokio", guard = "11TaskIdGuard5enter",
@@ -23,6 +24,15 @@ constexpr std::string_view crate = "5tokio", guard = "11TaskIdGuard5enter",
 bool is_task_setter(std::string_view mangled) {
     return mangled.starts_with("_") && mangled.find(crate) != mangled.npos &&
            (mangled.find(guard) != mangled.npos || mangled.find(context) != mangled.npos);
+}
+
+// Of nearly every file this is all that is read. A library's variables are elsewhere.
+bool may_have_setter(const ElfFile& file) {
+    if (!file.entry() || !file.has_symbols())
+        return false;
+    const auto bytes = file.read_section(".strtab", names_limit);
+    const std::string_view names(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    return names.find(guard) != names.npos || names.find(context) != names.npos;
 }
 
 } // namespace
@@ -61,6 +71,8 @@ wire_tokio_task tokio_task_of(const CodePart& setter) {
 
 std::optional<TokioFile> read_tokio(const ElfFile& file) {
     std::optional<TokioFile> found;
+    if (!may_have_setter(file))
+        return found;
     for (const ElfFunction& function : file.functions()) {
         if (!is_task_setter(function.name))
             continue;
