@@ -65,18 +65,25 @@ spans_of_goroutine(const struct goroutine_key* worker) {
 /* Whether one of them is not over. */
 int is_any_span_open(struct attached_spans* spans);
 
+/* The worker, and its spans, that count for the current thread. False: the thread's own do. A task
+ * without spans leaves them to its thread, a goroutine does not. */
+static __always_inline bool find_worker_of_spans(struct goroutine_key* worker,
+                                                 struct attached_spans** spans) {
+    int kind = find_worker(worker);
+
+    if (!kind)
+        return false;
+    *spans = spans_of_goroutine(worker);
+    return kind == WORKER_IS_GOROUTINE || (*spans && is_any_span_open(*spans));
+}
+
 /* The spans that the current thread works for, whose open calls these are; NULL: there are none. */
 static __always_inline struct attached_spans* spans_worked_for(struct open_calls* calls) {
-    int kind = *(volatile u32*)&goroutines_work_for_spans;
     struct attached_spans* spans;
     struct goroutine_key worker;
 
-    kind = kind ? find_worker(&worker) : 0;
-    if (kind) {
-        spans = spans_of_goroutine(&worker);
-        if (kind == WORKER_IS_GOROUTINE || (spans && is_any_span_open(spans)))
-            return spans;
-    }
+    if (*(volatile u32*)&goroutines_work_for_spans && find_worker_of_spans(&worker, &spans))
+        return spans;
     return calls && calls->attached ? &calls->spans : NULL;
 }
 

@@ -161,16 +161,11 @@ static __always_inline struct attached_spans* spans_of_wait(struct open_calls* c
     return calls && calls->attached ? &calls->spans : NULL;
 }
 
-// A task without spans leaves what its thread works for.
 static __always_inline void note_worker(struct wait* wait) {
-    struct goroutine_key worker;
     struct attached_spans* spans;
-    int kind = find_worker(&worker);
+    struct goroutine_key worker;
 
-    if (!kind)
-        return;
-    spans = spans_of_goroutine(&worker);
-    if (kind == WORKER_IS_GOROUTINE || (spans && is_any_span_open(spans)))
+    if (find_worker_of_spans(&worker, &spans))
         wait->worker = worker;
 }
 

@@ -195,8 +195,8 @@ __noinline int works_for(const struct goroutine_key* worker, const struct span* 
 }
 
 // In a Go program the goroutine works for it, on whatever thread. One that sends something while
-// another works for it helps that. Likewise a task of tokio's, unless points say who works for it:
-// one is resumed before the runtime has noted it.
+// another works for it helps that. Likewise a task (polled_tasks.h), unless points say who works for
+// the span: one may be resumed before its runtime has noted it.
 __noinline int attach_to_worker(struct span* span, u64 state, u32 sends) {
     struct goroutine_key worker, owner;
     struct attached_span* attached;

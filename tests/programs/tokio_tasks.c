@@ -33,8 +33,6 @@ static __thread struct {
 
 uint64_t
 enter(uint64_t id) __asm__("_ZN5tokio7runtime4task4core11TaskIdGuard5enter17h0123456789abcdefE");
-TIMED uint64_t
-enter(uint64_t id) __asm__("_ZN5tokio7runtime4task4core11TaskIdGuard5enter17h0123456789abcdefE");
 TIMED uint64_t enter(uint64_t id) {
     const uint64_t before = context.task;
     context.task = id;

@@ -249,7 +249,7 @@ Result<FunctionValue> FunctionValues::task() const {
     value.place.base = WIRE_BASE_TASK;
     value.place.type.kind = ValueType::Kind::pointer;
     value.place.type.size = 8;
-    value.place.type.name = "a coroutine's address, or a number of tokio's";
+    value.place.type.name = "a task, by its coroutine's address or its number";
     return value;
 }
 
