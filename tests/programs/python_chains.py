@@ -303,10 +303,15 @@ def closures():
     (lambda function: [function() for _ in range(1)])(inner)
 
 
+# Code that is freed before its name is read has none, and how soon that is depends on the machine.
+kept = []
+
+
 def executed():
-    code = compile("\n\ndef made():\n    burn('exec')\n\nmade()\n", "<made \u00fcp>", "exec")
-    exec(code, {"burn": burn})
-    eval("burn('eval')")
+    kept.append(compile("\n\ndef made():\n    burn('exec')\n\nmade()\n", "<made \u00fcp>", "exec"))
+    exec(kept[-1], {"burn": burn})
+    kept.append(compile("burn('eval')", "<string>", "eval"))
+    eval(kept[-1])
 
 
 def signalled():
