@@ -140,15 +140,16 @@ __noinline int take_span_out(struct open_calls* calls, struct span* span, u64 st
     return 1;
 }
 
-// Its goroutine was on threads whenever it was not seen to be on none; where switches were not
-// watched, nobody knows how much of it.
+// Its goroutine was on threads whenever it was not seen to be on none. Where switches were not
+// watched, nobody knows how much of it that was: the time is in none of the sums.
 static __always_inline void note_times_of_goroutine(struct open_calls* calls, u64 served) {
     u64 parked = 0, queued = 0;
 
-    if (calls->span_end.is_watched) {
-        parked = calls->span_end.goroutine.parked_ns;
-        queued = calls->span_end.goroutine.queued_ns;
-    }
+    calls->span_end.attached_ns = 0;
+    if (!calls->span_end.is_watched)
+        return;
+    parked = calls->span_end.goroutine.parked_ns;
+    queued = calls->span_end.goroutine.queued_ns;
     if (parked > served)
         parked = served;
     if (queued > served - parked)

@@ -109,7 +109,8 @@ enum wire_ambiguity {
 
 /*
  * What is counted of a span beside wire_call_counters, per CPU; read by user space. Times are of
- * spans that have ended: of these duration = attached + queued + parked.
+ * spans that have ended: of these duration = attached + queued + parked + that in which a goroutine
+ * or a task (polled_tasks.h) worked for the span of which it is not known when it was parked.
  */
 struct wire_span_counts {
     __wire_u64 expired; /* open for longer than wire_spec.limit_ns */

@@ -316,11 +316,12 @@ struct AmbiguousCounts {
 
 // What is counted of a span beside its calls, and of a Go function. Times are of spans that
 // returned, or calls that did and whose waits were watched: their duration is attached + queued +
-// parked.
+// parked. Of spans there may be more: that in which a goroutine or a task worked for one of which
+// it is not known when it was parked.
 struct SpanCounts {
     uint64_t expired = 0;     // given up: open for longer than the limit
     uint64_t stray = 0;       // ends that found nothing to end
-    uint64_t attached_ns = 0; // a thread or, its waits unknown, a goroutine worked for it
+    uint64_t attached_ns = 0; // a thread, or a goroutine on one, worked for it
     uint64_t queued_ns = 0;
     uint64_t parked_ns = 0;
     // Of `attached_ns` that in which all waits were watched, and these.

@@ -30,6 +30,15 @@ void expect_samples_of_tasks(Program& program, Session& session, ProbeId id,
     expect_work_in_its_exchanges(session, task_work);
 }
 
+// Where a runtime's switches are not watched nobody says that a task was on a thread, nor that it
+// was not.
+void expect_park_unknown(const CallStatistics& spans) {
+    EXPECT_EQ(spans.span.attached, 0);
+    EXPECT_EQ(spans.span.parked, 0);
+    EXPECT_EQ(spans.span.served_or_parked(spans.sum_ns), spans.sum_ns - spans.span.queued);
+    EXPECT_GT(spans.sum_ns, 2 * spans.span.queued);
+}
+
 class TokioExchanges : public KernelTest, public testing::WithParamInterface<bool> {};
 
 TEST_P(TokioExchanges, HoldTheSamplesOfTheTasksThatAnswerThem) {
@@ -47,6 +56,7 @@ TEST_P(TokioExchanges, HoldTheSamplesOfTheTasksThatAnswerThem) {
     program.go();
     nlohmann::json truth;
     expect_samples_of_tasks(program, session, id, truth);
+    expect_park_unknown(session.model().probe_statistics(id));
 }
 
 class TokioSpans : public KernelTest, public testing::WithParamInterface<bool> {};
@@ -88,8 +98,10 @@ TEST_P(TokioSpans, OfTasksAreTheirs) {
     const CallStatistics spans = session.model().probe_statistics(id);
     EXPECT_EQ(spans.entries, spans.returns);
     EXPECT_EQ(spans.stray, 0u);
-    if (!GetParam())
+    if (!GetParam()) {
+        expect_park_unknown(spans);
         return;
+    }
     EXPECT_GE(spans.span.parked, truth["least_parked_ns"].get<double>());
     EXPECT_LE(spans.span.parked, truth["most_parked_ns"].get<double>());
     EXPECT_EQ(spans.span.watched, spans.span.attached);

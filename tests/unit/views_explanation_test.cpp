@@ -318,6 +318,16 @@ TEST_F(ExplanationTest, OfASpanIsToldWhereItsTimeWent) {
     EXPECT_THAT(names(found.states), ElementsAre("parked", "on a thread", "queued"));
     EXPECT_NEAR(*found.states[0].share.variance, 0.8, 1e-12);
     EXPECT_THAT(to_text(explain_view(model, {}, ProbeId{1})), Not(HasSubstr("own time")));
+    // Of tasks whose runtime's switches are not watched there are durations alone.
+    StatsEvent event;
+    event.time_ns = now;
+    event.spec = handle;
+    event.entries = event.returns = 3;
+    event.sum_ns = 60 * ms;
+    event.min_ns = event.max_ns = 20 * ms;
+    event.span.queued_ns = 3 * ms;
+    model.on_stats(event);
+    EXPECT_THAT(names(explanation().states), ElementsAre("parked", "served or parked", "queued"));
 }
 
 // What the probes themselves take is said where it matters.

@@ -53,6 +53,17 @@ TEST(HistView, SaysWhatBecameOfSpansAndTheirTime) {
     EXPECT_THAT(text, HasSubstr("of their time: cpu 15.0 %, blocked 20.0 %, runnable 5.0 %, "
                                 "served 10.0 %, parked 40.0 %, queued 10.0 %"));
     EXPECT_TRUE(make_account(model).calls_add_up);
+    // Beside those 40 ms, 60 of a task's whose runtime's switches are not watched.
+    StatsEvent of_task;
+    of_task.time_ns = event.time_ns;
+    of_task.spec = event.spec;
+    of_task.entries = of_task.returns = 1;
+    of_task.sum_ns = of_task.min_ns = of_task.max_ns = 60 * ms;
+    of_task.buckets = {{bucket_of(60 * ms), 1}};
+    model.on_stats(of_task);
+    EXPECT_THAT(to_text(*hist_view(model, options, ProbeId{1})),
+                HasSubstr("of their time: cpu 6.0 %, blocked 8.0 %, runnable 2.0 %, served 4.0 %, "
+                          "served or parked 60.0 %, parked 16.0 %, queued 4.0 %"));
     // What a window covers is summed up likewise.
     const CallStatistics late =
         model.probe_statistics(ProbeId{1}, {Window::Kind::last, 10 * ms, 5000 * ms});

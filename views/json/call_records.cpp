@@ -79,6 +79,8 @@ static Line goroutine_line(const SpanTimes& times) {
 
 // Of a span: its definition, its account beside that of calls, and where its time went.
 static Line span_line(const ProbeInfo& probe, const CallStatistics& calls) {
+    Line times = times_line(calls.span);
+    times["served_or_parked"] = nanoseconds(calls.span.served_or_parked(calls.sum_ns));
     return {{"definition", escape_untrusted(probe.span)},
             {"expired", number(calls.expired)},
             {"stray_ends", number(calls.stray)},
@@ -87,7 +89,7 @@ static Line span_line(const ProbeInfo& probe, const CallStatistics& calls) {
                                                       {"tls", number(calls.ambiguous.tls)},
                                                       {"http2", number(calls.ambiguous.http2)}}
                                                : Line(nullptr)},
-            {"times", times_line(calls.span)}};
+            {"times", std::move(times)}};
 }
 
 void put_histogram(Line& line, const Model& model, const ProbeInfo& probe, const Window& window,

@@ -5,13 +5,16 @@
 #include "loader/stats/histogram.h"
 #include "loader/stream/events.h"
 
+#include <algorithm>
 #include <array>
 
 namespace auger {
 
 // Where the time of spans went that returned, and of goroutines' calls that did and were watched,
 // in nanoseconds: duration = attached + queued + parked, and of what was watched (`watched`, of
-// `attached`) cpu = watched - blocked - runnable.
+// `attached`) cpu = watched - blocked - runnable. Of spans, what the durations are more than that
+// is time in which a goroutine or a task worked for one of which it is not known when it was
+// parked.
 struct SpanTimes {
     double attached = 0;
     double queued = 0;
@@ -23,6 +26,8 @@ struct SpanTimes {
     std::array<double, park_reasons> parked_for{};
 
     double sum() const { return attached + queued + parked; }
+    // Of spans that took so long together.
+    double served_or_parked(double durations) const { return std::max(durations - sum(), 0.0); }
     void add(const SpanTimes& other, double weight);
 };
 

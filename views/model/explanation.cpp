@@ -11,6 +11,9 @@ namespace {
 
 using Column = std::vector<double>;
 
+// Of a duration, what rounding and one reading of many counters may leave.
+constexpr double negligible = 0.001;
+
 void sort_parts(std::vector<ExplainedPart>& parts) {
     std::ranges::stable_sort(parts, [](const ExplainedPart& a, const ExplainedPart& b) {
         if (a.rest != b.rest)
@@ -69,7 +72,7 @@ void add_states(Explanation& found, const std::vector<const ExplainedCall*>& cal
     const auto add = [&](std::string_view state, const Column& column) {
         found.states.push_back({.state = state, .share = shares.of(column)});
     };
-    add(watched ? "cpu" : "on a thread", running);
+    add(watched ? "cpu" : found.is_park_known ? "on a thread" : "served or parked", running);
     if (watched) {
         add("blocked", blocked);
         add("runnable", runnable);
@@ -120,6 +123,8 @@ Explanation explain_calls(const Model& model, const Window& window, ProbeId prob
     if (!info)
         return found;
     found.of_span = !info->span.empty();
+    const CallStatistics all = model.probe_statistics(probe);
+    found.is_park_known = all.span.served_or_parked(all.sum_ns) <= negligible * all.sum_ns;
     Window whole = window;
     if (whole.kind == Window::Kind::ewma)
         whole = {Window::Kind::all, 0, window.end_ns};

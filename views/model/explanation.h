@@ -14,8 +14,8 @@ namespace auger {
 
 struct ExplainedPart {
     SpecId spec{}; // of a function
-    std::string_view
-        state{};       // else "cpu", "blocked", "runnable", "parked", "queued", "on a thread"
+    // Else "cpu", "blocked", "runnable", "parked", "queued", "on a thread", "served or parked".
+    std::string_view state{};
     bool rest = false; // what no part took: the explained function's own time
     double calls = 0;  // of the function in one of the explained calls, on average
     PartShare share;
@@ -38,6 +38,8 @@ struct Explanation {
     SpecId dearest{};     // the part whose probes take most of that
     uint64_t from_ns = 0; // begin of the first; when its parts became what they are
     bool of_span = false;
+    // Else goroutines or tasks worked for spans of which it is not known when they were parked.
+    bool is_park_known = true;
 };
 
 // Shares of `whole` in tenths of a percent, so rounded that they add up to 1,000.

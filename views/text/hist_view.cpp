@@ -122,10 +122,9 @@ void add_park_reasons(Canvas& canvas, const SpanTimes& times) {
         canvas.add_line(std::move(text));
 }
 
-// Where the time went of spans, or of goroutines' calls.
-void add_times(Canvas& canvas, const CallStatistics& calls, std::string text) {
-    const SpanTimes& times = calls.span;
-    const double all = times.sum();
+// Where the time went of spans, or of goroutines' calls; `unknown` of it was served or parked.
+void add_times(Canvas& canvas, const SpanTimes& times, double unknown, std::string text) {
+    const double all = times.sum() + unknown;
     if (all <= 0)
         return;
     const auto part = [&](const char* name, double ns) {
@@ -138,8 +137,11 @@ void add_times(Canvas& canvas, const CallStatistics& calls, std::string text) {
         part("runnable", times.runnable);
     }
     if (const double rest = times.attached - times.watched; rest > 0)
-        part("served", rest); // on a thread; or by a goroutine, wherever that was
-    part("parked", times.parked);
+        part("served", rest); // on a thread
+    if (unknown > 0)
+        part("served or parked", unknown); // by a goroutine, or a task, wherever that was
+    if (unknown <= 0 || times.parked > 0)
+        part("parked", times.parked);
     part("queued", times.queued);
     canvas.add_line(std::move(text));
 }
@@ -150,7 +152,7 @@ void add_goroutine_line(Canvas& canvas, const CallStatistics& calls) {
     const double watched = calls.sum_ns > 0 ? calls.span.sum() / calls.sum_ns : 0;
     if (watched > 0 && watched < all_but)
         canvas.add_line(fmt::format("{} of their time was watched", format_percent(watched)));
-    add_times(canvas, calls, watched < all_but ? "of that: " : "of their time: ");
+    add_times(canvas, calls.span, 0, watched < all_but ? "of that: " : "of their time: ");
     add_park_reasons(canvas, calls.span);
 }
 
@@ -166,7 +168,11 @@ void add_span_lines(Canvas& canvas, const ProbeInfo& probe, const CallStatistics
         probe.is_exchanges() ? fmt::format(", {} ambiguous", format_count(calls.filtered)) : "",
         format_count(calls.stray)));
     add_ambiguous(canvas, calls.ambiguous);
-    add_times(canvas, calls, "of their time: ");
+    // Counters of calls that end meanwhile are not all read at once.
+    constexpr double negligible = 0.001;
+    const double unknown = calls.span.served_or_parked(calls.sum_ns);
+    add_times(canvas, calls.span, unknown > negligible * calls.sum_ns ? unknown : 0,
+              "of their time: ");
 }
 
 } // namespace
