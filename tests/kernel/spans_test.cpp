@@ -114,6 +114,19 @@ TEST_F(Spans, OfCoroutinesAreFromTheirFirstStepToTheirEnd) {
     EXPECT_GT(times.parked, times.attached);
 }
 
+// Clang would have called it so.
+TEST_F(Spans, OfPartsThatACoroutineHasNotAreRefusedWithThoseThatItHas) {
+    Program program("coroutine_requests", {"--wait", "--linger"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    const auto added = session.try_time("handle_request [clone .resume]");
+    ASSERT_FALSE(added);
+    EXPECT_THAT(added.error().message(),
+                testing::HasSubstr("did you mean handle_request [clone .actor], handle_request "
+                                   "[clone .destroy]?"));
+}
+
 // Names that differ at their ends only.
 TEST_F(Spans, AreKnownByStrings) {
     SpanDefinition named = requests(true);

@@ -7,6 +7,8 @@
 #include "loader/reader/matching/usdt_match.h"
 #include "loader/reader/names/demangle.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 #include <set>
@@ -18,6 +20,8 @@ namespace {
 constexpr size_t name_limit = 400'000; // names looked at, over all modules
 constexpr size_t long_name = 200;      // bytes; longer names are nobody's typing mistake
 constexpr size_t telling_part = 3;     // bytes; shorter texts are part of too many names
+
+constexpr std::string_view coroutine_parts[] = {"actor", "resume", "destroy", "cleanup"};
 
 char lower(char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -52,12 +56,39 @@ void for_each_name(std::span<const ProbeModule> modules, std::string_view librar
     }
 }
 
+// Of a coroutine, the parts that there are where another one is asked for: compilers differ.
+std::vector<std::string> other_parts(const ProbePattern& pattern,
+                                     std::span<const ProbeModule> modules) {
+    std::vector<std::string> found;
+    for (const std::string_view part : coroutine_parts) {
+        ProbePattern other = pattern;
+        other.coroutine_part = part;
+        const NameMatcher matcher(other);
+        const auto has_it = [&](const ProbeModule& module) {
+            return (pattern.library.empty() || is_library(pattern.library, module)) &&
+                   std::ranges::any_of(
+                       module.index->functions(), [&](const FunctionIndex::Function& function) {
+                           return std::ranges::any_of(module.index->names(function),
+                                                      [&](const ElfFunction& symbol) {
+                                                          return matcher.matches(symbol.name);
+                                                      });
+                       });
+        };
+        if (part != pattern.coroutine_part && std::ranges::any_of(modules, has_it))
+            found.push_back(fmt::format("{} [clone .{}]", pattern.function, part));
+    }
+    return found;
+}
+
 } // namespace
 
 std::vector<std::string> near_matches(const ProbePattern& pattern,
                                       std::span<const ProbeModule> modules, size_t limit) {
     if (pattern.function.empty() || pattern.function_is_glob)
         return {};
+    if (!pattern.coroutine_part.empty())
+        if (auto parts = other_parts(pattern, modules); !parts.empty())
+            return parts;
     std::string stripped = strip_template_arguments(normalise_spaces(pattern.function));
     std::string full = stripped.substr(0, stripped.find('('));
     std::string last(unqualified(full));
