@@ -91,13 +91,10 @@ Result<void> LiveSampling::set(const SamplingSettings& settings) {
     if (auto set = gates_.set(WIRE_GATE_RAISED, raised ? settings.raised : Gate{}); !set)
         return set;
 
-    programs_.config().with_wakers = settings.wall && settings.wakers;
-    programs_.config().with_tasks = settings.tasks;
-    set_go_label(settings.go_label);
-    programs_.config().base_every =
-        settings.rate_hz ? (ticks_hz + settings.rate_hz / 2) / settings.rate_hz : 0;
+    // The last samples before sampling ends are as those before them.
+    if (ticks_hz)
+        set_contents(settings, ticks_hz);
     const uint32_t waits_hz = settings.waits_hz ? settings.waits_hz : ticks_hz;
-    programs_.config().wait_stacks_within = settings.waits_hz ? stacks_within : 0;
     if (off_cpu) {
         off_cpu_.emplace(std::move(*off_cpu));
         off_cpu_->start(waits_hz, ++wall_epoch_);
@@ -108,9 +105,21 @@ Result<void> LiveSampling::set(const SamplingSettings& settings) {
     }
     if (other_ticks)
         put_in_force(std::move(prepared));
+    if (!ticks_hz)
+        set_contents(settings, ticks_hz);
     cpus_ = cpus;
     settings_ = settings;
     return {};
+}
+
+// What a sample holds, and which ticks are samples.
+void LiveSampling::set_contents(const SamplingSettings& settings, uint32_t ticks_hz) {
+    volatile wire_config& config = programs_.config();
+    config.with_wakers = settings.wakers;
+    config.with_tasks = settings.tasks;
+    set_go_label(settings.go_label);
+    config.base_every = settings.rate_hz ? (ticks_hz + settings.rate_hz / 2) / settings.rate_hz : 0;
+    config.wait_stacks_within = settings.waits_hz ? stacks_within : 0;
 }
 
 static_assert(most_go_label_key == WIRE_GO_LABEL_KEY);
