@@ -261,6 +261,7 @@ Result<void> Endpoint::start_writing(Job& job) {
     if (job.end_ns != 0)
         query.window = {Window::Kind::last, request.duration_ns, job.end_ns};
     query.lost_before = job.lost_before;
+    query.threads = request.threads;
     if (request.kind == Kind::samples)
         query.every_ns = request.interval_ns;
     if (request.kind == Kind::metrics)

@@ -103,6 +103,13 @@ std::string read_probe(const std::string& value, EndpointRequest& read) {
     return {};
 }
 
+std::string read_threads(const std::string& value, EndpointRequest& read) {
+    if (value != "0" && value != "1")
+        return "threads is 1 to tell threads apart, or 0";
+    read.threads = value == "1";
+    return {};
+}
+
 std::string read_rows(const std::string& value, EndpointRequest& read) {
     const auto rows = read_count(value);
     if (!rows || *rows == 0 || *rows > most_rows)
@@ -120,7 +127,7 @@ constexpr std::array parameters = {
     Parameter{"by", read_by},           Parameter{"under", read_under},
     Parameter{"frames", read_frames},   Parameter{"window", read_window},
     Parameter{"probe", read_probe},     Parameter{"rows", read_rows},
-    Parameter{"pid", read_process},
+    Parameter{"pid", read_process},     Parameter{"threads", read_threads},
 };
 
 } // namespace

@@ -57,6 +57,9 @@ struct EndpointRequest {
     std::optional<ProbeId> probe{}; // else all
     std::optional<size_t> rows{};   // of a list; else all
     bool protobuf = false;          // metrics in this form, not as text
+    // Of profile and otlp: whether they tell threads apart. Who collects profiles of many hosts has
+    // a series of each, so by itself they do not.
+    bool threads = false;
 };
 
 // The request, or the answer that says what is wrong with it.

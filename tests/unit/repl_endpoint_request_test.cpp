@@ -83,6 +83,18 @@ TEST(EndpointRequest, ProfilesAreAsGosAreAskedFor) {
                 HasSubstr("there is no \"debug\""));
 }
 
+// Stores make a series of each.
+TEST(EndpointRequest, ThreadsAreToldApartForWhoAsksForThem) {
+    for (const char* path : {"/debug/pprof/profile", "/profile.otlp"}) {
+        EXPECT_FALSE(request(get(path)).threads) << path;
+        EXPECT_FALSE(request(get(path, {{"threads", "0"}})).threads) << path;
+        EXPECT_TRUE(request(get(path, {{"threads", "1"}})).threads) << path;
+        EXPECT_THAT(refusal(get(path, {{"threads", "yes"}})), HasSubstr("threads is 1")) << path;
+    }
+    EXPECT_THAT(refusal(get("/profile.folded", {{"threads", "1"}})),
+                HasSubstr("only seconds, pid"));
+}
+
 TEST(EndpointRequest, ProfilesAreOfAProcessThatIsNamed) {
     const auto process = [](const HttpRequest& one) {
         return request(one).selection.filter.process;

@@ -8,6 +8,7 @@
 #include "tests/support/wait.h"
 #include "views/exports/prometheus_protobuf.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 #include <sys/mman.h>
@@ -102,6 +103,15 @@ TEST_F(EndpointTest, ProfilesFlamesMetricsAndStatus) {
     // As things were when it was answered.
     EXPECT_GE(status["calls"]["entries"], 1'000);
     EXPECT_LE(status["calls"]["entries"], test_.model.all_calls().entries);
+}
+
+TEST_F(EndpointTest, ProfilesHaveThreadsForWhoAsksForThem) {
+    for (const bool threads : {false, true}) {
+        HttpClient client(address_);
+        client.get(fmt::format("/profile.otlp?seconds=1&threads={:d}", threads));
+        ASSERT_TRUE(answered(client));
+        EXPECT_EQ(client.body().find("thread.name") != std::string::npos, threads);
+    }
 }
 
 class OwnProfile : public EndpointTest {
