@@ -375,6 +375,38 @@ TEST_F(Spans, WhoseKeysAreUsedByAllThreadsAtOnceAddUp) {
     expect_account(spans);
 }
 
+// What has no room is dropped, and its end finds nothing; and what comes when others have ended has
+// room again.
+TEST_F(Spans, ThatAreMoreThanCanBeOpenAreDroppedAndCounted) {
+    constexpr double flood = 70'000, room = 65'536;
+    Program program("requests", {"--flood", "70000", "--wait", "--linger"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    SpanDefinition all;
+    all.points = {{.role = Role::from, .probe = "churn_open", .key = "arg0"},
+                  {.role = Role::to, .probe = "churn_close", .key = "arg0"}};
+    all.text = "from churn_open to churn_close";
+    const ProbeId id = add(session, all);
+    program.go();
+    EXPECT_EQ(program.account()["churn_closes"].get<double>(), 2 * flood);
+    EXPECT_TRUE(session.pump_until([&] {
+        const CallStatistics spans = session.model().probe_statistics(id);
+        return spans.returns + spans.stray >= 2 * flood;
+    }));
+    program.go();
+    EXPECT_EQ(program.wait_exit(), 0);
+    session.pump_to_end();
+    const CallStatistics spans = session.model().probe_statistics(id);
+    EXPECT_EQ(spans.entries, 2 * flood);
+    EXPECT_EQ(spans.returns, 2 * room);
+    EXPECT_EQ(spans.dropped, 2 * (flood - room));
+    EXPECT_EQ(spans.stray, spans.dropped);
+    EXPECT_EQ(static_cast<double>(session.lost("spans: more than 65536 open")), spans.dropped);
+    EXPECT_EQ(spans.open, 0);
+    expect_account(spans);
+}
+
 TEST_F(Spans, OfAProcessThatIsKilledEndWithIt) {
     Program program("requests", {"--calls", "0"});
     program.wait_ready();

@@ -8,7 +8,8 @@
 // within its steps. With `--loop` one thread does all of it, as an event loop does.
 //
 // With `--churn` all threads open and close what they like, without a lock: 16 requests, of which
-// many are open already, or closed.
+// many are open already, or closed. With `--flood N` one thread opens N of them, which are more
+// than anybody can keep, and closes them; and that twice.
 //
 // Not in any request: closes of what was never opened (`--stray`), requests that are given up and
 // whose memory is another one's then (`--abandon`), requests that nobody ends (`--forget`).
@@ -37,6 +38,7 @@ struct request {
 
 static uint64_t workers = 4, stray, abandon, forget;
 static bool loop, churn;
+static uint64_t flood;
 static uint64_t churn_opens, churn_closes;
 static uint64_t opened, closed, difficult, strays, abandoned, forgotten;
 static uint64_t inside_ns, around_ns, worked_ns, longest_inside_ns, longest_around_ns;
@@ -203,6 +205,21 @@ static void* churn_on(void* number) {
     return 0;
 }
 
+static void flood_all(void) {
+    struct request* all = calloc(flood, sizeof *all);
+    if (!all)
+        abort();
+    for (int round = 0; round < 2; round++) {
+        for (uint64_t i = 0; i < flood; i++)
+            churn_open(&all[i]);
+        for (uint64_t i = 0; i < flood; i++)
+            churn_close(&all[i]);
+        churn_opens += flood;
+        churn_closes += flood;
+    }
+    free(all);
+}
+
 static void report(FILE* out) {
     fprintf(out,
             ",\"opened\":%" PRIu64 ",\"closed\":%" PRIu64 ",\"difficult\":%" PRIu64
@@ -228,6 +245,7 @@ int main(int argc, char** argv) {
         {"workers", TRUTH_NUMBER, &workers, "threads, at most 16"},
         {"loop", TRUTH_FLAG, &loop, "one thread does all of it"},
         {"churn", TRUTH_FLAG, &churn, "all threads open and close what they like"},
+        {"flood", TRUTH_NUMBER, &flood, "requests that one thread opens before it closes any"},
         {"stray", TRUTH_NUMBER, &stray, "closes of what was never opened"},
         {"abandon", TRUTH_NUMBER, &abandon, "requests whose memory is another one's then"},
         {"forget", TRUTH_NUMBER, &forget, "requests that nobody ends"},
@@ -242,8 +260,11 @@ int main(int argc, char** argv) {
         .calls = 1000,
     };
     truth_start(argc, argv, &program);
-    if (loop) {
-        work(0);
+    if (loop || flood) {
+        if (flood)
+            flood_all();
+        else
+            work(0);
         return truth_finish();
     }
     pthread_t threads[most_workers];
