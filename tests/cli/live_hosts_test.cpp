@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Three hosts, each with a demo service and a truth of its own. They are this machine, three times:
-// what starts an agent takes the other hosts' services out of its sight.
+// what starts an agent takes the other hosts' services out of its sight. Each is reached by a pipe,
+// by ssh, or by ssh over a slow link.
 #include "tests/cli/invocation.h"
 #include "tests/cli/live_auger.h"
+#include "tests/cli/ssh_hosts.h"
 
 #include <fmt/format.h>
 
@@ -21,6 +23,8 @@ namespace auger::test {
 namespace {
 
 using testing::HasSubstr;
+
+enum class Link { pipe, ssh, slow_ssh };
 
 class LiveHosts : public LiveTest {
   protected:
@@ -54,6 +58,16 @@ class LiveHosts : public LiveTest {
         script +=
             fmt::format("echo $$ > {}/$1.agent\nexec {} --agent\n", folder_.path(""), AUGER_BINARY);
         via_ = "unshare -m sh " + folder_.file("via", script) + " {}";
+    }
+    // ... each of which is reached so.
+    void begin(Link link) {
+        begin();
+        if (link == Link::pipe)
+            return;
+        for (const Host& host : hosts_)
+            ssh_.add(host.name, via_.substr(0, via_.size() - 2) + host.name,
+                     link == Link::slow_ssh ? 100 : 0);
+        via_ = ssh_.client() + " {} auger --agent";
     }
     // Two by name, one by a file.
     std::vector<std::string> arguments() const {
@@ -115,10 +129,21 @@ class LiveHosts : public LiveTest {
 
     std::vector<Host> hosts_;
     std::string via_;
+    SshHosts ssh_;
 };
 
-TEST_F(LiveHosts, AreTheSumOfWhatEachOfThemKnows) {
-    begin();
+class LinkedHosts : public LiveHosts, public testing::WithParamInterface<Link> {
+  protected:
+    void SetUp() override {
+        LiveHosts::SetUp();
+        if (const std::string package = SshHosts::lacking();
+            GetParam() != Link::pipe && !package.empty())
+            GTEST_SKIP() << "install " << package;
+    }
+};
+
+TEST_P(LinkedHosts, AreTheSumOfWhatEachOfThemKnows) {
+    begin(GetParam());
     auto auger = std::make_unique<LiveAuger>(arguments());
     auger->run({"time handle_request", "split handle_request > 2ms", "sample 999"});
     open_all();
@@ -168,8 +193,8 @@ TEST_F(LiveHosts, AreTheSumOfWhatEachOfThemKnows) {
 }
 
 // The others' numbers are whole, whatever becomes of one; and it comes back to what is in force.
-TEST_F(LiveHosts, OneIsStoppedAndKilled) {
-    begin();
+TEST_P(LinkedHosts, OneIsStoppedAndKilled) {
+    begin(GetParam());
     LiveAuger auger(arguments());
     auger.run({"time handle_request"});
     const auto state = [&](const std::string& host) {
@@ -202,6 +227,13 @@ TEST_F(LiveHosts, OneIsStoppedAndKilled) {
     EXPECT_EQ(row(auger.ask("status")["hosts"], "b")["times_lost"], 1);
     EXPECT_TRUE(auger.ask("status")["checks"]["calls"]);
 }
+
+std::string name_of(Link link) {
+    return link == Link::pipe ? "Pipe" : link == Link::ssh ? "Ssh" : "SlowSsh";
+}
+
+INSTANTIATE_TEST_SUITE_P(By, LinkedHosts, testing::Values(Link::pipe, Link::ssh, Link::slow_ssh),
+                         [](const auto& info) { return name_of(info.param); });
 
 // b and c behind a relay, which is one of two hosts to the console.
 TEST_F(LiveHosts, ThoseBehindARelayAreHostsAsAny) {
