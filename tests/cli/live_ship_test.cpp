@@ -2,6 +2,7 @@
 // Profiles of a program that knows where its time goes, sent to a receiver that the test plays.
 #include "tests/cli/invocation.h"
 #include "tests/cli/live_auger.h"
+#include "tests/support/free_port.h"
 #include "tests/support/stub_receiver.h"
 
 #include <fmt/format.h>
@@ -125,6 +126,77 @@ TEST_F(LiveShipping, WhatIsWrongIsSaidAtOnce) {
                 HasSubstr("others may read"));
     EXPECT_THAT(auger.error("ship otlp http://me:pass@127.0.0.1:1"), HasSubstr("password"));
     EXPECT_THAT(auger.ask("ship").dump(), HasSubstr("nothing is shipped"));
+}
+
+// What the collector says that it has received: of the first profile of each scope, which is that
+// of samples, the sum of the values; and whether a text was in it.
+struct Received {
+    uint64_t samples = 0;
+    bool has_function = false, has_service = false;
+};
+
+Received received(const std::string& log) {
+    Received all;
+    bool counts = false;
+    std::istringstream lines(text_of(log));
+    for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with("Profile #"))
+            counts = line == "Profile #0";
+        const size_t value = line.find("Values: [");
+        if (counts && value != line.npos)
+            all.samples += std::stoull(line.substr(value + 9));
+        all.has_function |= line.find("hot") != line.npos;
+        all.has_service |= line.find("service.name: Str(spinner)") != line.npos;
+    }
+    return all;
+}
+
+// One of Debian unstable's sources (tests/receivers/make_collector), and what it makes of them.
+TEST_F(LiveShipping, AnOpenTelemetryCollectorReceivesEachSample) {
+    const char* collector = std::getenv("AUGER_COLLECTOR");
+    if (!collector)
+        GTEST_SKIP() << "AUGER_COLLECTOR names no collector: `./run test-receivers`";
+    const uint16_t port = free_port();
+    const std::string settings = folder_.file(
+        "collector.yaml",
+        fmt::format("receivers: {{otlp: {{protocols: {{http: {{endpoint: '127.0.0.1:{}'}}}}}}}}\n"
+                    "exporters: {{debug: {{verbosity: detailed}}}}\n"
+                    "service:\n"
+                    "  telemetry: {{metrics: {{level: none}}}}\n"
+                    "  pipelines: {{profiles: {{receivers: [otlp], exporters: [debug]}}}}\n",
+                    port));
+    const std::string log = folder_.path("collector.log");
+    Program server("/bin/sh", {"-c", fmt::format("exec {} --config=file:{} --feature-gates="
+                                                 "service.profilesSupport >{} 2>&1",
+                                                 collector, settings, log)});
+    ASSERT_TRUE(wait_until([&] {
+        return text_of(log).find("Everything is ready") != std::string::npos;
+    })) << text_of(log);
+    Program busy("spinner", {});
+    busy.wait_ready();
+    uint64_t samples = 0;
+    {
+        LiveAuger auger(
+            {"-p", std::to_string(busy.pid()), "--ship",
+             fmt::format("otlp http://127.0.0.1:{} every 1s as spinner spool {}", port, spool())});
+        auger.run({"sample 999"});
+        EXPECT_TRUE(go_on_until(
+            auger, [&] { return account(auger)["shipped"]["intervals"].get<uint64_t>() > 2; }));
+        auger.run({"sample off"});
+        EXPECT_TRUE(
+            go_on_until(auger, [&] { return account(auger)["waiting"]["intervals"] == 0; }));
+        const json shipped = account(auger);
+        expect_sum(shipped);
+        EXPECT_EQ(shipped["refused"]["intervals"], 0);
+        EXPECT_EQ(shipped["rejected"], 0);
+        samples = shipped["shipped"]["samples"];
+    }
+    EXPECT_GT(samples, 0u);
+    EXPECT_TRUE(wait_until([&] { return received(log).samples >= samples; }));
+    const Received all = received(log);
+    EXPECT_EQ(all.samples, samples);
+    EXPECT_TRUE(all.has_function);
+    EXPECT_TRUE(all.has_service);
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 // PHP's frames in samples of short requests, whose functions die with them.
 #include "tests/kernel/php_chains.h"
 #include "tests/kernel/program.h"
+#include "tests/support/free_port.h"
 #include "tests/support/temporary_folder.h"
 
 #include <fmt/format.h>
@@ -22,18 +23,6 @@ namespace {
 using std::chrono::seconds;
 
 const std::string program_source = AUGER_SOURCE_DIR "/tests/programs/php_requests.php";
-
-uint16_t free_port() {
-    const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    EXPECT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&address), size), 0);
-    EXPECT_EQ(getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size), 0);
-    close(listener);
-    return ntohs(address.sin_port);
-}
 
 // Asks the server for a page, and waits for all of it. False: nobody listens.
 bool get_page(uint16_t port, const std::string& page) {

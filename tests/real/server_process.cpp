@@ -3,10 +3,6 @@
 
 #include "tests/support/wait.h"
 
-#include <arpa/inet.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <csignal>
 #include <fstream>
 #include <stdexcept>
@@ -41,20 +37,6 @@ std::vector<std::string> ServerProcess::new_lines(const std::string& log) {
     for (std::string line; std::getline(file, line); lines_read_ = file.tellg())
         lines.push_back(line);
     return lines;
-}
-
-int free_port() {
-    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address = {};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof(address);
-    auto* generic = reinterpret_cast<sockaddr*>(&address);
-    const bool known = bind(fd, generic, size) == 0 && getsockname(fd, generic, &size) == 0;
-    close(fd);
-    if (!known)
-        throw std::runtime_error("a free port");
-    return ntohs(address.sin_port);
 }
 
 } // namespace auger::test

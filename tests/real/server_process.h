@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tests/kernel/program.h"
+#include "tests/support/free_port.h"
 #include "tests/support/temporary_folder.h"
 
 #include <csignal>
@@ -37,8 +38,5 @@ class ServerProcess {
     std::unique_ptr<Program> process_;
     std::streamoff lines_read_ = 0;
 };
-
-// A port that was free a moment ago; the kernel gives the same one again only after many others.
-int free_port();
 
 } // namespace auger::test
