@@ -191,6 +191,43 @@ TEST_F(Exports, TracesHaveSlowCallsAndThoseAround) {
     EXPECT_EQ(trace["otherData"]["losses"][0], export_losses(model).front());
 }
 
+// Which overlap, on one thread.
+TEST_F(Exports, TracesHaveSpansAsPairsOfEvents) {
+    Model spans;
+    SyntheticStream of_spans(spans);
+    const SpecId request = of_spans.probe(1, "request");
+    for (const uint64_t start : {10 * ms, 15 * ms}) {
+        SlowCallEvent slow;
+        slow.end.call = {start, static_cast<uint32_t>(start / ms) | CallKey::no_thread_bit,
+                         request};
+        slow.end.thread = of_spans.thread(101);
+        slow.end.time_ns = start + 9 * ms;
+        slow.end.duration_ns = 9 * ms;
+        slow.end.parked_ns = 4 * ms;
+        slow.end.queued_ns = ms;
+        slow.stack = of_spans.stack({"_start"});
+        spans.on_slow_call(slow);
+    }
+    StringSink sink;
+    ASSERT_EQ(*find_export_format("chrome-trace")->write(spans, {}, sink), 2u);
+    std::map<std::string, std::pair<double, double>> times; // by id
+    for (const auto& event : nlohmann::json::parse(sink.text)["traceEvents"]) {
+        EXPECT_NE(event["ph"], "X");
+        if (event["ph"] == "b") {
+            EXPECT_EQ(event["name"], "request");
+            EXPECT_EQ(event["args"]["parked_ns"], 4 * ms);
+            EXPECT_EQ(event["args"]["queued_ns"], ms);
+            times[event["id"]].first = event["ts"];
+        } else if (event["ph"] == "e") {
+            EXPECT_EQ(event["cat"], "slow");
+            times[event["id"]].second = event["ts"];
+        }
+    }
+    ASSERT_EQ(times.size(), 2u);
+    for (const auto& [id, time] : times)
+        EXPECT_EQ(time.second - time.first, 9000.0) << id;
+}
+
 TEST_F(Exports, TablesQuoteAndRunNothing) {
     const std::string calls = write("calls-csv");
     EXPECT_EQ(written, 1u);

@@ -5,6 +5,7 @@
 #include "views/exports/json_stream.h"
 #include "views/model/slow_call_query.h"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <set>
@@ -46,6 +47,10 @@ class Trace {
             arguments["blocked_ns"] = end.waits->blocked_ns;
             arguments["runnable_ns"] = end.waits->runnable_ns;
         }
+        if (end.parked_ns || end.queued_ns) {
+            arguments["parked_ns"] = end.parked_ns;
+            arguments["queued_ns"] = end.queued_ns;
+        }
         if (call.longest_wait.blocked_ns)
             arguments["longest_wait"] = escape_untrusted(call.longest_wait.what);
         for (const CallValue& value : call.values)
@@ -58,7 +63,7 @@ class Trace {
             stack.push_back(escape_untrusted(symbols.name(frame.function)));
         });
         arguments["stack"] = std::move(stack); // leaf first
-        put(event);
+        put_call(std::move(event), end.call.of_no_thread());
         if (call.call != no_call)
             add_enclosing(model_.calls()[call.call].parent, end.thread);
     }
@@ -117,7 +122,7 @@ class Trace {
                 continue;
             Event event = complete(call.spec, thread, call.start_ns, call.duration_ns);
             event["cat"] = "enclosing";
-            put(event);
+            put_call(std::move(event), call.of_no_thread());
         }
     }
     void name_thread(ThreadId thread) {
@@ -133,6 +138,24 @@ class Trace {
                       {"tid", number(info, info.tid)},
                       {"args", {{"name", escape_untrusted(name + on)}}}});
     }
+    // Spans of one thread overlap, and go from thread to thread: they are pairs of asynchronous
+    // events, which have a row of their own for each. An event that is complete lies within those
+    // that it overlaps, or viewers draw it wrongly.
+    void put_call(Event event, bool of_no_thread) {
+        if (!of_no_thread) {
+            put(event);
+            return;
+        }
+        Event end = {{"name", event["name"]}, {"cat", event["cat"]}, {"ph", "e"}};
+        event["id"] = end["id"] = fmt::format("{:#x}", ++spans_);
+        end["ts"] = event["ts"].get<double>() + event["dur"].get<double>();
+        end["pid"] = event["pid"];
+        end["tid"] = event["tid"];
+        event["ph"] = "b";
+        event.erase("dur");
+        put(event);
+        put(end);
+    }
     void put(const Event& event) {
         json_.new_line();
         json_.value(event);
@@ -145,6 +168,7 @@ class Trace {
     std::set<ThreadId> threads_;
     // Slow calls, and those around them: each once.
     std::set<CallName> written_;
+    uint64_t spans_ = 0; // that have an id
 };
 
 } // namespace
