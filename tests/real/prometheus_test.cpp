@@ -30,7 +30,7 @@ class ScrapedHost {
     void begin() { service_.go(); }
     // When all is known.
     json hist() {
-        auger_.run({fmt::format("wait until entries handle_request >= {} for 60s", calls)});
+        auger_.run({fmt::format("wait until calls handle_request >= {} for 60s", calls)});
         return auger_.ask("hist handle_request");
     }
 
