@@ -183,8 +183,10 @@ TEST_F(LiveShipping, AnOpenTelemetryCollectorReceivesEachSample) {
         EXPECT_TRUE(go_on_until(
             auger, [&] { return account(auger)["shipped"]["intervals"].get<uint64_t>() > 2; }));
         auger.run({"sample off"});
-        EXPECT_TRUE(
-            go_on_until(auger, [&] { return account(auger)["waiting"]["intervals"] == 0; }));
+        EXPECT_TRUE(go_on_until(auger, [&] {
+            const json status = auger.ask("status");
+            return status["shipping"]["shipped"]["samples"] == status["samples"];
+        }));
         const json shipped = account(auger);
         expect_sum(shipped);
         EXPECT_EQ(shipped["refused"]["intervals"], 0);
