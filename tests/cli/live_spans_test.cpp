@@ -44,6 +44,12 @@ TEST_F(LiveSpans, AreCountedSplitListedAndRecorded) {
         EXPECT_EQ(hist["open"], account["forgotten"]);
         EXPECT_EQ(hist["span"]["stray_ends"], 0u);
         EXPECT_LE(hist["max"], account["longest_around_ns"]);
+        const json of_span = auger.ask("status")["spans"][0];
+        EXPECT_EQ(of_span["probe"], "request");
+        EXPECT_EQ(of_span["begins"], account["opened"]);
+        EXPECT_EQ(of_span["ended"], account["closed"]);
+        EXPECT_EQ(of_span["open"], account["forgotten"]);
+        EXPECT_EQ(of_span["adds_up"], true);
         const json& times = hist["span"]["times"];
         EXPECT_GT(times["parked"], times["served"]);
         // A thread begins or resumes a span and parks it itself, so all waits are watched.

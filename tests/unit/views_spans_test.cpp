@@ -2,11 +2,13 @@
 // Spans in views: their account, and where their time went.
 #include "loader/stats/histogram.h"
 #include "tests/unit/synthetic_stream.h"
+#include "views/json/json_views.h"
 #include "views/model/account.h"
 #include "views/model/classifier.h"
 #include "views/text/views.h"
 
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 
 namespace auger {
 namespace {
@@ -53,6 +55,20 @@ TEST(HistView, SaysWhatBecameOfSpansAndTheirTime) {
     EXPECT_THAT(text, HasSubstr("of their time: cpu 15.0 %, blocked 20.0 %, runnable 5.0 %, "
                                 "served 10.0 %, parked 40.0 %, queued 10.0 %"));
     EXPECT_TRUE(make_account(model).calls_add_up);
+    EXPECT_THAT(to_text(status_view(model, options, {})),
+                HasSubstr("request: 12 begins = 4 ended + 3 unended + 2 expired + 2 open + 1 "
+                          "dropped; 5 stray ends"));
+    const auto status = nlohmann::json::parse(status_json(model, {}));
+    EXPECT_EQ(status["spans"][0], (nlohmann::json{{"probe", "request"},
+                                                  {"begins", 12},
+                                                  {"ended", 4},
+                                                  {"unended", 3},
+                                                  {"expired", 2},
+                                                  {"open", 2},
+                                                  {"dropped", 1},
+                                                  {"ambiguous", 0},
+                                                  {"stray_ends", 5},
+                                                  {"adds_up", true}}));
     // Beside those 40 ms, 60 of a task's whose runtime's switches are not watched.
     StatsEvent of_task;
     of_task.time_ns = event.time_ns;

@@ -47,6 +47,16 @@ Line rules_line(const Model& model) {
     return list;
 }
 
+// What became of all that began.
+Line span_account(const Model& model, const ProbeInfo& probe) {
+    const CallStatistics spans = model.probe_statistics(probe.id);
+    return {{"probe", escape_untrusted(probe.text)}, {"begins", number(spans.entries)},
+            {"ended", number(spans.returns)},        {"unended", number(spans.unwound)},
+            {"expired", number(spans.expired)},      {"open", spans.open},
+            {"dropped", number(spans.dropped)},      {"ambiguous", number(spans.filtered)},
+            {"stray_ends", number(spans.stray)},     {"adds_up", spans.add_up()}};
+}
+
 Error unknown_probe(const char* operation, ProbeId id) {
     return {operation, fmt::format("#{}", id.value), "no such probe", "see: probes",
             Error::Kind::failed};
@@ -171,6 +181,10 @@ std::string status_json(const Model& model, const StatusContext& context) {
         {"unwound", number(account.calls.unwound)}, {"open", account.calls.open},
         {"dropped", number(account.calls.dropped)}, {"filtered", number(account.calls.filtered)},
         {"expired", number(account.calls.expired)}};
+    line["spans"] = Line::array();
+    for (const auto& [id, probe] : model.probes())
+        if (!probe.deleted && !probe.span.empty())
+            line["spans"].push_back(span_account(model, probe));
     line["checks"] = {{"ticks", account.ticks_add_up},
                       {"samples", account.samples_add_up},
                       {"calls", account.calls_add_up}};

@@ -83,10 +83,7 @@ Account make_account(const Model& model) {
         account.ticks == account.sent + account.filtered + account.gated + account.lost_samples;
     account.samples_add_up = account.classes.sum().samples + static_cast<double>(account.evicted) ==
                              static_cast<double>(account.received);
-    const CallStatistics& calls = account.calls;
-    account.calls_add_up = calls.entries == calls.returns + calls.unwound + calls.dropped +
-                                                calls.filtered + calls.expired +
-                                                static_cast<double>(calls.open);
+    account.calls_add_up = account.calls.add_up();
     account.samples_in_lost_ends = count_lost_ends(model);
     return account;
 }

@@ -62,6 +62,11 @@ struct CallStatistics {
     // What the window really covers: later than asked for when history was given up.
     uint64_t from_ns = 0;
 
+    // Whether that is so, outside of windows.
+    bool add_up() const {
+        return entries ==
+               returns + unwound + dropped + filtered + expired + static_cast<double>(open);
+    }
     // Calls but those that do not count.
     double counted() const { return entries - filtered; }
     // Quantile clamped to [min, max]; 0 when no call has returned.

@@ -34,6 +34,7 @@ class StatusDrawing {
         add_sampling();
         add_samples();
         add_calls();
+        add_spans();
         add_losses();
         add_overhead();
         add_thresholds();
@@ -165,6 +166,29 @@ class StatusDrawing {
             line("slow calls",
                  fmt::format("{} traced, {} kept", count(model_.slow_calls_received()),
                              count(uint64_t{model_.slow_calls().size()})));
+    }
+
+    // Each by itself: they are among the calls above.
+    void add_spans() {
+        bool any = false;
+        for (const auto& [id, probe] : model_.probes()) {
+            if (probe.deleted || probe.span.empty())
+                continue;
+            const CallStatistics spans = model_.probe_statistics(id);
+            const bool exchanges = probe.is_exchanges();
+            sum(any ? "" : "spans",
+                fmt::format(
+                    "{}: {} begins = {} ended + {} {} + {} expired + {} open + {} dropped{}; "
+                    "{} stray ends",
+                    escape_untrusted(probe.text), count(spans.entries), count(spans.returns),
+                    count(spans.unwound), exchanges ? "unanswered" : "unended",
+                    count(spans.expired), count(static_cast<double>(spans.open)),
+                    count(spans.dropped),
+                    exchanges ? fmt::format(" + {} ambiguous", count(spans.filtered)) : "",
+                    count(spans.stray)),
+                spans.add_up());
+            any = true;
+        }
     }
 
     void add_losses() {
