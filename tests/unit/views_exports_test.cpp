@@ -211,7 +211,8 @@ TEST_F(Exports, TracesHaveSpansAsPairsOfEvents) {
     StringSink sink;
     ASSERT_EQ(*find_export_format("chrome-trace")->write(spans, {}, sink), 2u);
     std::map<std::string, std::pair<double, double>> times; // by id
-    for (const auto& event : nlohmann::json::parse(sink.text)["traceEvents"]) {
+    const auto trace = nlohmann::json::parse(sink.text);
+    for (const auto& event : trace["traceEvents"]) {
         EXPECT_NE(event["ph"], "X");
         if (event["ph"] == "b") {
             EXPECT_EQ(event["name"], "request");

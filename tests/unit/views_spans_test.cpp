@@ -79,7 +79,7 @@ TEST(HistView, SaysWhatBecameOfSpansAndTheirTime) {
     model.on_stats(of_task);
     EXPECT_THAT(to_text(*hist_view(model, options, ProbeId{1})),
                 HasSubstr("of their time: cpu 6.0 %, blocked 8.0 %, runnable 2.0 %, served 4.0 %, "
-                          "served or parked 60.0 %, parked 16.0 %, queued 4.0 %"));
+                          "served or parked 60.0 %, parked 16.0 %, queued\n4.0 %"));
     // What a window covers is summed up likewise.
     const CallStatistics late =
         model.probe_statistics(ProbeId{1}, {Window::Kind::last, 10 * ms, 5000 * ms});
