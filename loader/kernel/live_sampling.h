@@ -51,8 +51,8 @@ class LiveSampling {
   private:
     Result<Prepared> prepare(uint32_t rate_hz, bool everything, const std::vector<pid_t>& pids);
     static bool has_many_threads(const std::vector<pid_t>& pids);
-    // Which label stacks of goroutines tell of.
     void set_contents(const SamplingSettings& settings, uint32_t ticks_hz);
+    // Which label stacks of goroutines tell of.
     void set_go_label(const std::string& key);
     // The ticks so far end.
     void put_in_force(Prepared prepared);

@@ -237,9 +237,9 @@ ParsedProbe parse_tracepoint(std::string_view text, size_t start) {
 
 constexpr std::string_view clone_word = " [clone ";
 
-// ".actor]" is "actor": a coroutine's body as GCC names it; Clang's is "resume".
+// ".actor]" is "actor".
 std::string_view coroutine_part(std::string_view clone) {
-    for (const std::string_view part : {"actor", "resume", "destroy", "cleanup"})
+    for (const std::string_view part : coroutine_parts)
         if (clone.starts_with('.') && clone.substr(1).starts_with(part) &&
             clone.substr(1 + part.size()).starts_with(']'))
             return part;

@@ -17,6 +17,9 @@
 
 namespace auger {
 
+// What compilers make of a coroutine: its body is `actor` to GCC and `resume` to Clang.
+inline constexpr std::string_view coroutine_parts[] = {"actor", "resume", "destroy", "cleanup"};
+
 struct ProbePattern {
     std::string text;             // as written
     std::string library;          // empty: not named. A glob (`libssl*`), soname or path
@@ -24,8 +27,8 @@ struct ProbePattern {
     bool library_is_path = false; // `library` has a '/'
     bool function_is_glob = false;
     bool with_arguments = false; // the name has an argument list: only that overload
-    // Of the functions that a compiler makes of a C++ coroutine the one that it names so ("actor",
-    // "resume", "destroy", "cleanup"); empty: any.
+    // Of the functions that a compiler makes of a C++ coroutine the one that it names so, of
+    // coroutine_parts; empty: any.
     std::string coroutine_part{};
     uint64_t offset = 0;             // `function+0x10`, bytes
     std::optional<uint64_t> address; // `0x401136`: as linked, in the main program or `library`

@@ -174,8 +174,8 @@ A browser that opens the URL shows a live page: flame, classes, slow calls, diff
 functions, as they change; it changes nothing itself, and stops while nobody sees it. There are
 /flame.html, /profile.otlp (OpenTelemetry), /profile.folded (collapsed stacks), /metrics (Prometheus,
 also with native histograms), /status and the answers of commands as JSON, too; / lists all.
-Profiles have a process's threads together, since stores make a series of each; with threads=1 they
-tell them apart.
+/debug/pprof/profile and /profile.otlp merge the threads of a process, since stores keep a series for
+each label; with threads=1 samples are labelled with their thread.
 When nothing is sampled, it is while a request for samples or a profile lasts, at 999 Hz and for ten
 minutes at most. With pid=NUMBER these are of one process; at a socket pid=self is the one that asks,
 which auger_client.h and auger.py do for programs.

@@ -181,8 +181,8 @@ it (docs/howto/coroutines.md).
 A span that begins while one with its key is open ends that as `unended`; with `keep` it goes on,
 and nothing begins. What is open for longer than `limit` (10m) is given up: `expired`. `hist NAME`
 shows the account, and where the time went: cpu, blocked, runnable (with `sample wall`), parked,
-queued; and `served or parked` where that is not known of goroutines, and of tasks of tokio's and
-virtual threads.
+queued; or `served or parked`, for goroutines, tokio tasks and virtual threads of which auger does not
+see when they park.
 
 `exchanges` needs no probes: each thing that is asked and answered on a connection that the target
 has accepted, by TCP or at the unix socket PATH, is a span, in whatever language. It begins when

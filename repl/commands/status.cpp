@@ -31,11 +31,11 @@ CommandRow status_command() {
         .usage = "status",
         .summary = "target, rates, and event accounting: what was lost, and why",
         .details = R"help(
-Of all calls, entries = returns + unwound + open + dropped + filtered (`only PROBE if ...` left them
-out) + expired (spans that were open for longer than their limit). Each span has its own account:
-begins = ended + unended + expired + open + dropped, and beside it ends that found nothing to end; of
-exchanges those that are closed unanswered are `unanswered`, and there are ambiguous ones. Every lost
-event is counted by its cause. Of hosts (-H): a row for each, with how late and how exact its times are, what it sends,
+Of all calls, entries = returns + unwound + open + dropped + filtered (by `only PROBE if ...`) +
+expired (spans that were open for longer than their limit). Each span also has an account of its own:
+begins = ended + unended + expired + open + dropped. For exchanges, those that were closed without an
+answer are `unanswered`, and ambiguous ones are counted too. A stray end is one that found no open
+span. Every lost event is counted by its cause. Of hosts (-H): a row for each, with how late and how exact its times are, what it sends,
 and why it is lost.)help",
         .arguments = {{}},
         .parse = parse_status,

@@ -57,8 +57,8 @@ struct EndpointRequest {
     std::optional<ProbeId> probe{}; // else all
     std::optional<size_t> rows{};   // of a list; else all
     bool protobuf = false;          // metrics in this form, not as text
-    // Of profile and otlp: whether they tell threads apart. Who collects profiles of many hosts has
-    // a series of each, so by itself they do not.
+    // Of profile and otlp: whether samples are labelled with their thread. Stores keep a series for
+    // each label.
     bool threads = false;
 };
 

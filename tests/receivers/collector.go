@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // An OpenTelemetry collector that receives OTLP and says what it has received: built of Debian's
-// golang-opentelemetry-collector-dev (tests/receivers/check_collector).
+// golang-opentelemetry-collector-dev (tests/receivers/make_collector).
 package main
 
 import (

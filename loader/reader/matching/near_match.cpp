@@ -21,8 +21,6 @@ constexpr size_t name_limit = 400'000; // names looked at, over all modules
 constexpr size_t long_name = 200;      // bytes; longer names are nobody's typing mistake
 constexpr size_t telling_part = 3;     // bytes; shorter texts are part of too many names
 
-constexpr std::string_view coroutine_parts[] = {"actor", "resume", "destroy", "cleanup"};
-
 char lower(char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
