@@ -35,6 +35,17 @@ bool take_ends(std::string_view& text, std::string_view begin, std::string_view 
     return true;
 }
 
+// 8-4-4-4-12 hexadecimal digits, or 32 of them.
+bool is_pod_uid(std::string_view text) {
+    std::string digits;
+    for (size_t i = 0; i < text.size(); i++)
+        if (text.size() != 36 || (i != 8 && i != 13 && i != 18 && i != 23))
+            digits += text[i];
+        else if (text[i] != '-')
+            return false;
+    return digits.size() == 32 && is_hexadecimal(digits);
+}
+
 // systemd writes "\x2d" for '-' in names of units.
 std::string unescape_unit(std::string_view text) {
     std::string out;
@@ -116,6 +127,34 @@ std::optional<Container> container_of(std::string_view cgroup) {
     if (take_ends(last, "machine-", ".scope") || take_ends(last, "systemd-nspawn@", ".service"))
         return Container{{}, unescape_unit(last), std::move(path)};
     return std::nullopt;
+}
+
+std::optional<Container> innermost_container(std::string_view cgroup) {
+    while (!cgroup.empty()) {
+        if (auto found = container_of(cgroup))
+            return found;
+        const size_t slash = cgroup.rfind('/');
+        cgroup = cgroup.substr(0, slash == cgroup.npos ? 0 : slash);
+    }
+    return std::nullopt;
+}
+
+std::string kubernetes_pod_of(std::string_view cgroup) {
+    while (!cgroup.empty()) {
+        const size_t slash = cgroup.rfind('/');
+        std::string_view last = slash == cgroup.npos ? cgroup : cgroup.substr(slash + 1);
+        cgroup = cgroup.substr(0, slash == cgroup.npos ? 0 : slash);
+        const bool is_slice = take_ends(last, "", ".slice");
+        const size_t pod = last.rfind("pod");
+        if (pod == last.npos || (is_slice ? pod == 0 || last[pod - 1] != '-' : pod != 0))
+            continue;
+        std::string uid(last.substr(pod + 3));
+        if (is_slice)
+            std::ranges::replace(uid, '_', '-');
+        if (is_pod_uid(uid))
+            return uid;
+    }
+    return "";
 }
 
 Result<std::vector<Container>> list_containers(const ContainerHost& host) {

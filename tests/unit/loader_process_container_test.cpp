@@ -44,6 +44,42 @@ TEST(Containers, AreKnownByTheLastComponentOfTheirGroup) {
         EXPECT_FALSE(container_of(path)) << path;
 }
 
+TEST(Containers, MayHaveGroupsOfTheirOwn) {
+    const std::string path = "/system.slice/docker-" + web_id + ".scope";
+    for (const char* below : {"", "/init.scope", "/system.slice/cron.service"})
+        EXPECT_EQ(innermost_container(path + below), container_of(path)) << below;
+    EXPECT_EQ(innermost_container(path + "/kubepods/pod7/" + pod_id)->id, pod_id);
+    EXPECT_FALSE(innermost_container("/user.slice/user-1000.slice"));
+    EXPECT_FALSE(innermost_container(""));
+}
+
+TEST(Containers, ArePartsOfPods) {
+    const std::string uid = "01234567-89ab-cdef-0123-456789abcdef",
+                      unit = "01234567_89ab_cdef_0123_456789abcdef", hash(32, 'e');
+    const std::pair<std::string, std::string> cases[] = {
+        {"/kubepods/burstable/pod" + uid + "/" + web_id, uid},
+        {"/kubepods/pod" + uid, uid},
+        {"/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" + unit +
+             ".slice/cri-containerd-" + web_id + ".scope",
+         uid},
+        {"/kubepods.slice/kubepods-pod" + unit + ".slice/crio-" + web_id + ".scope/inner", uid},
+        {"/kubelet.slice/kubelet-kubepods-besteffort-pod" + unit + ".slice", uid},
+        {"/kubepods/besteffort/pod" + hash + "/" + web_id, hash},
+        {"/kubepods.slice/kubepods-pod7.slice/crio-" + web_id + ".scope", ""},
+        {"/kubepods/pod" + uid + "0", ""},
+        {"/kubepods/pod" + unit, ""},
+        {"/kubepods/tripod" + uid, ""},
+        {"/kubepods.slice/kubepods-tripod" + unit + ".slice", ""},
+        {"/kubepods/pod01234567-89ab-cdef-0123-456789abcdeg", ""},
+        {"/kubepods/pod0123456-789ab-cdef-0123-456789abcdef", ""},
+        {"/system.slice/docker-" + web_id + ".scope", ""},
+        {"pod", ""},
+        {"", ""},
+    };
+    for (const auto& [path, pod] : cases)
+        EXPECT_EQ(kubernetes_pod_of(path), pod) << path;
+}
+
 class ContainerList : public testing::Test {
   protected:
     ContainerList() {

@@ -250,6 +250,35 @@ TEST(Otlp, AResourceIsAServiceOnAHostInAContainer) {
                                                  {"process.executable.name", "php"}}));
 }
 
+// By which collectors look the others up.
+TEST(Otlp, AContainersPodIsToldByItsUid) {
+    Model model;
+    SyntheticStream stream(model);
+    const std::string id(64, 'a'), uid = "01234567-89ab-cdef-0123-456789abcdef";
+    const auto thread = [&](uint32_t pid, const std::string& cgroup) {
+        model.on_thread(stream.thread(pid), {pid, pid, "app", cgroup, MachineId{0}});
+        stream.sample(pid, pid, stream.stack({"main"}), {}, ms);
+    };
+    model.on_machine(MachineId{0}, {"node", 0});
+    const std::string pod = "/kubepods/burstable/pod" + uid + "/" + id;
+    thread(10, pod);
+    thread(11, pod + "/workers");
+    thread(12, "/lxc.payload.build/init.scope");
+    std::vector<ReadAttributes> all;
+    for (const ReadResource& one : read_otlp(model, {}).resources)
+        all.push_back(one.attributes);
+    EXPECT_THAT(all, UnorderedElementsAre(ReadAttributes{{"service.name", "app"},
+                                                         {"host.name", "node"},
+                                                         {"container.id", id},
+                                                         {"k8s.pod.uid", uid},
+                                                         {"process.executable.name", "app"}},
+                                          ReadAttributes{{"service.name", "app"},
+                                                         {"host.name", "node"},
+                                                         {"container.name", "build"},
+                                                         {"process.pid", "12"},
+                                                         {"process.executable.name", "app"}}));
+}
+
 TEST(Otlp, WhatWasLostIsToldEvenIfNothingElseIs) {
     Model model;
     SyntheticStream stream(model);

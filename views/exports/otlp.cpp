@@ -47,7 +47,7 @@ class OtlpProfiles {
 
     // Resources that agree in all of this are one.
     struct Identity {
-        std::string service, host, container;
+        std::string service, host, container, container_name, pod;
         auto operator<=>(const Identity&) const = default;
     };
     // By stack, link and attributes, which is all that is told of a sample.
@@ -81,13 +81,16 @@ class OtlpProfiles {
 
 OtlpProfiles::Identity OtlpProfiles::identity(ThreadId id) const {
     const ThreadInfo& thread = symbols_.thread(id);
-    Identity found{query_.service, query_.host, {}};
+    Identity found{query_.service, query_.host, {}, {}, {}};
     if (found.service.empty())
         found.service = model_.process_name(id);
     if (found.host.empty())
         found.host = model_.machine(thread.machine).name;
-    if (const auto container = container_of(thread.cgroup))
+    if (const auto container = innermost_container(thread.cgroup)) {
         found.container = container->id;
+        found.container_name = container->name;
+    }
+    found.pod = kubernetes_pod_of(thread.cgroup);
     return found;
 }
 
@@ -131,7 +134,7 @@ void OtlpProfiles::gather() {
     // What was lost is told even if nothing else is.
     if (resources_.empty()) {
         const std::string& host = query_.host.empty() ? model_.machine({}).name : query_.host;
-        resources_[{query_.service, host, {}}];
+        resources_[{query_.service, host, {}, {}, {}}];
     }
 }
 
@@ -188,6 +191,8 @@ void OtlpProfiles::put_attributes(protozero::pbf_writer& put, const Identity& id
     put_one("service.name", identity.service.empty() ? unknown_service : identity.service);
     put_one("host.name", identity.host);
     put_one("container.id", identity.container);
+    put_one("container.name", identity.container_name);
+    put_one("k8s.pod.uid", identity.pod);
     if (resource.processes.size() == 1)
         put_one("process.pid", std::to_string(resource.pid));
     if (resource.executables.size() == 1)
