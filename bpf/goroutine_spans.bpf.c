@@ -25,6 +25,31 @@ __noinline int find_polled_task(u64* task) {
     return 1;
 }
 
+// False: it cannot be read now.
+static __always_inline bool find_goroutine_id(const struct goroutine_key* worker, u64* id) {
+    u32 tgid = worker->tgid;
+    const struct wire_unwind_process* process = bpf_map_lookup_elem(&unwind_processes, &tgid);
+
+    *id = 0;
+    return !process || !process->go.g_id || read_word(worker->g + process->go.g_id, id);
+}
+
+__noinline int is_work_of(const struct goroutine_work* work, const struct goroutine_key* worker) {
+    u64 id;
+
+    if (!work || !worker)
+        return 0;
+    return !work->id || (find_goroutine_id(worker, &id) && (!id || id == work->id));
+}
+
+__noinline int note_owner_of_work(struct goroutine_work* work, const struct goroutine_key* worker) {
+    u64 id;
+
+    if (work && worker && find_goroutine_id(worker, &id))
+        work->id = id;
+    return 0;
+}
+
 __noinline int find_worker(struct goroutine_key* worker) {
     u32 tgid = bpf_get_current_pid_tgid() >> 32;
     const struct wire_unwind_process* process = bpf_map_lookup_elem(&unwind_processes, &tgid);

@@ -21,6 +21,7 @@
 struct goroutine_work {
     struct attached_spans spans; /* first: who has one of these has the other */
     struct goroutine_absence away;
+    u64 id;         /* of the goroutine; 0: not known. Its g becomes another's when it has ended */
     u32 only_helps; /* 1: none of the spans is its own */
     u32 padding;
 };
@@ -56,6 +57,12 @@ static __always_inline u64 current_worker(void) {
     return find_worker(&worker) ? worker.g : 0;
 }
 
+/* Whether `work` is that worker's, one of the current process, and not of a goroutine that had the
+ * same g before it. */
+int is_work_of(const struct goroutine_work* work, const struct goroutine_key* worker);
+/* It is from now on. */
+int note_owner_of_work(struct goroutine_work* work, const struct goroutine_key* worker);
+
 /* The spans that the goroutine works for; NULL: there are none. */
 static __always_inline struct attached_spans*
 spans_of_goroutine(const struct goroutine_key* worker) {
@@ -74,6 +81,8 @@ static __always_inline bool find_worker_of_spans(struct goroutine_key* worker,
     if (!kind)
         return false;
     *spans = spans_of_goroutine(worker);
+    if (*spans && !is_work_of((struct goroutine_work*)*spans, worker))
+        *spans = NULL;
     return kind == WORKER_IS_GOROUTINE || (*spans && is_any_span_open(*spans));
 }
 

@@ -149,14 +149,15 @@ static __always_inline struct attached_spans* spans_of_worker(const struct gorou
     static const struct goroutine_work none;
     struct goroutine_work* work = bpf_map_lookup_elem(&goroutine_spans, worker);
 
-    if (work)
+    if (work && is_work_of(work, worker))
         return &work->spans;
-    bpf_map_update_elem(&goroutine_spans, worker, &none, BPF_NOEXIST);
+    bpf_map_update_elem(&goroutine_spans, worker, &none, BPF_ANY);
     work = bpf_map_lookup_elem(&goroutine_spans, worker);
     if (!work) {
         count_loss(WIRE_LOSS_STORAGE);
         return NULL;
     }
+    note_owner_of_work(work, worker);
     // Goroutines that wait equally long must not be sampled alike.
     work->away.clock_ns = bpf_get_prandom_u32();
     work->only_helps = 1;
@@ -187,7 +188,7 @@ __noinline int works_for(const struct goroutine_key* worker, const struct span* 
     // Old verifiers take keys from the stack and from maps only.
     key = *worker;
     spans = spans_of_goroutine(&key);
-    if (!spans)
+    if (!spans || !is_work_of((struct goroutine_work*)spans, &key))
         return 0;
     place =
         find_place_of_worker(spans, name_of_spec(span->open.key.spec, span->open.key.generation));
@@ -195,8 +196,8 @@ __noinline int works_for(const struct goroutine_key* worker, const struct span* 
 }
 
 // In a Go program the goroutine works for it, on whatever thread. One that sends something while
-// another works for it helps that. Likewise a task (polled_tasks.h), unless points say who works for
-// the span: one may be resumed before its runtime has noted it.
+// another works for it helps that. Likewise a task (polled_tasks.h), unless points say who works
+// for the span: one may be resumed before its runtime has noted it.
 __noinline int attach_to_worker(struct span* span, u64 state, u32 sends) {
     struct goroutine_key worker, owner;
     struct attached_span* attached;

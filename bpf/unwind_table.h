@@ -151,7 +151,6 @@ struct wire_unwind_process {
     __wire_u32 perl_layout;        /* number of its wire_perl_layout */
     __wire_u64 perl;               /* address of PL_thr_key; 0: it is none of Perl's */
     struct wire_go_labels go;      /* of Go's goroutines */
-    __wire_u32 unused;
     struct wire_tokio_task tokio;     /* id 0: tokio's tasks are not known */
     struct wire_virtual_threads java; /* thread.way 0: virtual threads are not known */
 };

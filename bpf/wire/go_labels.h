@@ -21,6 +21,8 @@ struct wire_go_labels {
     __wire_u16 m_curg; /* in an m: the goroutine that it works for. 0: not known, or none of Go's */
     __wire_u16 g_labels; /* in a g: the address of its set; 0: it has none */
     __wire_u16 form;     /* wire_go_labels_form */
+    __wire_u16 g_id; /* in a g: the goroutine's number (goid), which no other has had; 0: not known */
+    __wire_u16 unused;
 };
 
 enum wire_go_label_limit {
@@ -52,6 +54,6 @@ enum wire_go_label_pair {
     WIRE_GO_LABEL_UNREADABLE = 0xff,
 };
 
-WIRE_ASSERT(sizeof(struct wire_go_labels) == 12, "wire_go_labels");
+WIRE_ASSERT(sizeof(struct wire_go_labels) == 16, "wire_go_labels");
 
 #endif

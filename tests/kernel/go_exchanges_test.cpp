@@ -95,6 +95,42 @@ TEST_P(GoExchanges, HoldTheSamplesOfTheGoroutinesThatAnswerThem) {
     EXPECT_EQ(found[for_nobody].none, found[for_nobody].all());
 }
 
+class GoHandovers : public GoServer, public testing::WithParamInterface<const char*> {};
+
+// Descriptors of goroutines that have ended are those of new ones: net/http's that read ahead end
+// while the request is open of which they have received the first byte.
+TEST_P(GoHandovers, AreToNobodyWhoHasTheDescriptorNext) {
+    Program program(GetParam(), {});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    const ProbeId id = watch_exchanges(session);
+    must(session.backend().set_sampling({1999, false}));
+    ASSERT_TRUE(
+        session.pump_until([&] { return session.backend().unwind_status().pending.empty(); }));
+    program.go();
+    const nlohmann::json truth = program.account();
+    must(session.backend().set_sampling({}));
+    program.go();
+    session.pump_to_end();
+    session.backend().settle_symbols(std::chrono::seconds(60));
+    EXPECT_EQ(session.model().probe_statistics(id).returns, truth["served"].get<double>())
+        << account(session.model().probe_statistics(id));
+
+    constexpr std::array functions = {"main.workReceiving", "main.workAfterwards"};
+    const auto found = samples_of_work(session, functions);
+    EXPECT_GE(found[0].all(), 300u);
+    EXPECT_EQ(found[0].other, 0u);
+    // Where the goroutine's memory cannot be read just then.
+    EXPECT_LE(found[0].none * 200, found[0].all());
+    EXPECT_GE(found[1].all(), 300u);
+    EXPECT_EQ(found[1].none, found[1].all());
+}
+
+INSTANTIATE_TEST_SUITE_P(Builds, GoHandovers,
+                         testing::Values("go_handovers", "go_handovers_stripped"),
+                         [](const auto& info) { return std::string(info.param); });
+
 // Its requests wait, asleep for 20 ms or for somebody's answer for 30 ms. Of a wait there are as
 // many ticks of its goroutine's clock as periods of 0.5 ms, more or less one, evenly: of 200 waits
 // the sum is off by 0.1 % (standard deviation). Where a goroutine's memory cannot be read just

@@ -77,6 +77,29 @@ TEST(GoLabelsOffset, OfOtherCodeIsNotKnown) {
     EXPECT_EQ(go_labels_offset(code({0x49, 0x89, 0x86, 0x68, 1, 0})), std::nullopt);
 }
 
+// As compilers have made the middle of runtime.casgstatus: Go 1.19 and 1.27.
+TEST(GoIdOffset, IsBehindTheStatus) {
+    EXPECT_THAT(go_id_offset(code({0x48, 0x89, 0xc7, 0x89, 0xd8, 0xf0, 0x0f, 0xb1, 0x8f, 0x90, 0, 0,
+                                   0, 0x41, 0x0f, 0x94, 0xc0})),
+                Optional(0x98));
+    EXPECT_THAT(go_id_offset(code({0xf0, 0x44, 0x0f, 0xb1, 0x87, 0x98, 0, 0, 0})), Optional(0xa0));
+    EXPECT_THAT(go_id_offset(code({0xf0, 0x0f, 0xb1, 0x4f, 0x78})), Optional(0x80));
+}
+
+TEST(GoIdOffset, OfOtherCodeIsNotKnown) {
+    EXPECT_EQ(go_id_offset({}), std::nullopt);
+    // Two places, 64 bits, no place in a g, no word's, with an index, before the g, cut off.
+    EXPECT_EQ(go_id_offset(code(
+                  {0xf0, 0x0f, 0xb1, 0x8f, 0x90, 0, 0, 0, 0xf0, 0x0f, 0xb1, 0x8f, 0x98, 0, 0, 0})),
+              std::nullopt);
+    EXPECT_EQ(go_id_offset(code({0xf0, 0x48, 0x0f, 0xb1, 0x8f, 0x90, 0, 0, 0})), std::nullopt);
+    EXPECT_EQ(go_id_offset(code({0xf0, 0x0f, 0xb1, 0x0f, 0x90, 0, 0, 0})), std::nullopt);
+    EXPECT_EQ(go_id_offset(code({0xf0, 0x0f, 0xb1, 0x8f, 0x92, 0, 0, 0})), std::nullopt);
+    EXPECT_EQ(go_id_offset(code({0xf0, 0x0f, 0xb1, 0x8c, 0x90, 0, 0, 0, 0})), std::nullopt);
+    EXPECT_EQ(go_id_offset(code({0xf0, 0x0f, 0xb1, 0x8f, 0x90, 0xff, 0xff, 0xff})), std::nullopt);
+    EXPECT_EQ(go_id_offset(code({0xf0, 0x0f, 0xb1, 0x8f, 0x90, 0})), std::nullopt);
+}
+
 std::string information(const std::string& version, char flags = 2) {
     std::string bytes = "\xff Go buildinf:";
     bytes += '\x08';
@@ -116,7 +139,7 @@ TEST(GoVersion, SaysHowLabelsLie) {
 
 TEST(GoFile, GoesThroughMessages) {
     GoFile file;
-    file.labels = {-8, 48, 192, 360, WIRE_GO_LABELS_LIST};
+    file.labels = {-8, 48, 192, 360, WIRE_GO_LABELS_LIST, 152, 0};
     file.sets_labels = true;
     file.version = "go1.24.4";
     table_messages::Tables tables;
@@ -150,6 +173,8 @@ TEST(GoFile, OfRealPrograms) {
             << name << ": " << file->problem();
         EXPECT_EQ(file->labels.form, go_labels_form(file->version)) << name;
         EXPECT_EQ(file->labels.g_m, 48) << name;
+        // By runtime2.go: Go 1.17 to 1.22, and from 1.25 on; 1.23 and 1.24.
+        EXPECT_THAT(file->labels.g_id, testing::AnyOf(152, 160)) << name;
     }
     // Nothing sets labels there, and goroutines are found all the same.
     const auto plain = read("goroutines");

@@ -10,7 +10,8 @@ namespace auger {
 namespace {
 
 constexpr std::string_view setter = "runtime/pprof.runtime_setProfLabel";
-constexpr size_t setter_limit = 512;           // bytes of its code
+constexpr std::string_view status_changer = "runtime.casgstatus";
+constexpr size_t function_limit = 1024;        // bytes of the code of either
 constexpr size_t build_information_size = 256; // that holds a version
 
 std::vector<std::byte> build_information(const ElfFile& file) {
@@ -19,10 +20,13 @@ std::vector<std::byte> build_information(const ElfFile& file) {
                    : std::vector<std::byte>();
 }
 
+std::vector<std::byte> code_of(const ElfFile& file, const GoFunction& function) {
+    return file.read_code(function.begin,
+                          std::min<uint64_t>(function.end - function.begin, function_limit));
+}
+
 void find_labels(const ElfFile& file, const GoFunction& setter, GoFile& go) {
-    const std::vector<std::byte> code =
-        file.read_code(setter.begin, std::min<uint64_t>(setter.end - setter.begin, setter_limit));
-    const auto offset = go_labels_offset(code);
+    const auto offset = go_labels_offset(code_of(file, setter));
     if (!offset || !go.labels.m_curg)
         return;
     go.labels.g_labels = *offset;
@@ -57,6 +61,8 @@ std::optional<GoFile> read_go(const ElfFile& file) {
         go.labels.thread_g = runtime->thread_g;
         go.labels.g_m = runtime->g_m;
         go.labels.m_curg = runtime->m_curg;
+        if (const GoFunction* function = table->named(status_changer))
+            go.labels.g_id = go_id_offset(code_of(file, *function)).value_or(0);
     }
     const GoFunction* function = table->named(setter);
     go.sets_labels = function;

@@ -27,6 +27,11 @@ std::optional<uint64_t> address_back_on_goroutine(const ElfFile& file);
 // elsewhere.
 std::optional<uint16_t> go_labels_offset(std::span<const std::byte> setter);
 
+// In a goroutine's descriptor: where its number (goid) stands. By the code of the function that
+// changes its status, runtime.casgstatus, by a lock cmpxchg of 32 bits: the number is behind the
+// status and another 32 bits (runtime2.go, struct g; Go 1.5 to 1.27).
+std::optional<uint16_t> go_id_offset(std::span<const std::byte> status_changer);
+
 // Whether the function gets its arguments, and the goroutine that calls it, in registers: since Go
 // 1.17. It is one that looks whether its stack is large enough.
 bool has_register_arguments(const ElfFile& file, const GoFunction& function);

@@ -45,7 +45,8 @@ std::string encode_go_file(const GoFile& file) {
     ByteWriter out(bytes);
     out.zigzag(file.labels.thread_g);
     for (const uint16_t number :
-         {file.labels.g_m, file.labels.m_curg, file.labels.g_labels, file.labels.form})
+         {file.labels.g_m, file.labels.m_curg, file.labels.g_labels, file.labels.g_id,
+          file.labels.form})
         out.varint(number);
     out.varint(file.sets_labels);
     out.string(std::string_view(file.version).substr(0, version_limit));
@@ -56,7 +57,8 @@ std::optional<GoFile> decode_go_file(std::string_view bytes) {
     ByteReader in(bytes);
     GoFile file;
     file.labels.thread_g = static_cast<int32_t>(in.zigzag());
-    for (uint16_t* const number : {&file.labels.g_m, &file.labels.m_curg, &file.labels.g_labels})
+    for (uint16_t* const number :
+         {&file.labels.g_m, &file.labels.m_curg, &file.labels.g_labels, &file.labels.g_id})
         *number = static_cast<uint16_t>(in.varint_up_to(UINT16_MAX));
     file.labels.form = static_cast<uint16_t>(in.varint_up_to(WIRE_GO_LABELS_FORMS - 1));
     file.sets_labels = in.varint_up_to(1);

@@ -158,6 +158,33 @@ std::optional<uint16_t> go_labels_offset(Bytes setter) {
                : std::nullopt;
 }
 
+// lock cmpxchg %REGISTER,DISPLACEMENT(%REGISTER), of which there is one.
+std::optional<uint16_t> go_id_offset(Bytes status_changer) {
+    constexpr uint8_t lock = 0xf0, with_index = 4, to_id = 8;
+    constexpr int32_t most = std::numeric_limits<int16_t>::max();
+    std::set<int32_t> found;
+    for (size_t at = 0; at < status_changer.size(); at++) {
+        ByteCursor code(status_changer.subspan(at));
+        if (code.byte() != lock)
+            continue;
+        uint8_t prefix = code.byte();
+        if ((prefix & 0xf8) == 0x40) // of 32 bits
+            prefix = code.byte();
+        if (prefix != 0x0f || code.byte() != 0xb1)
+            continue;
+        const uint8_t operands = code.byte();
+        const int32_t displacement = operands >> 6 == 1   ? code.number<int8_t>()
+                                     : operands >> 6 == 2 ? code.number<int32_t>()
+                                                          : 0;
+        if (code.failed() || (operands & 7) == with_index || displacement <= 0 ||
+            displacement > most - to_id || displacement % 8)
+            return std::nullopt;
+        found.insert(displacement);
+    }
+    return found.size() == 1 ? std::optional(static_cast<uint16_t>(*found.begin() + to_id))
+                             : std::nullopt;
+}
+
 // cmp DISPLACEMENT(%r14),%rsp: r14 holds the g, in which the stack's guard stands.
 bool has_register_arguments(const ElfFile& file, const GoFunction& function) {
     const std::vector<std::byte> code = file.read_code(function.begin, 4);
