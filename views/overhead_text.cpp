@@ -71,6 +71,13 @@ std::string overhead_figures(const Overhead& overhead, const Cause& cause) {
                        is_measured(cause) ? "" : "about ", format_duration(each));
 }
 
+const Cause* overhead_of(const Overhead& overhead, ProbeId probe) {
+    const auto found = std::ranges::find_if(overhead.causes, [&](const Cause& cause) {
+        return cause.kind == Cause::Kind::probe && cause.probe == probe && cause.events > 0;
+    });
+    return found == overhead.causes.end() ? nullptr : &*found;
+}
+
 std::vector<Cause> dearest_causes(const Overhead& overhead) {
     std::vector<Cause> causes = overhead.causes;
     std::ranges::stable_sort(causes, std::greater(), &Cause::cost_ns);

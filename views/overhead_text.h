@@ -24,6 +24,8 @@ double overhead_rate(const Overhead& overhead, const Overhead::Cause& cause);
 // "999 a second of 2.31 us each"; "about" where they are estimates.
 std::string overhead_figures(const Overhead& overhead, const Overhead::Cause& cause);
 bool is_measured(const Overhead::Cause& cause);
+// What a probe's hits took; null: it had none, or nothing was measured.
+const Overhead::Cause* overhead_of(const Overhead& overhead, ProbeId probe);
 // The dearest first.
 std::vector<Overhead::Cause> dearest_causes(const Overhead& overhead);
 

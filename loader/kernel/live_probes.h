@@ -193,6 +193,9 @@ class LiveProbes {
     static bool is_tail_jump(const ExitPlace& exit);
     // What it jumps to at its end may be missing from its times.
     static bool is_without_tail(const Place& place);
+    static ObservedExit observed_exit(const Place& place);
+    // Of places whose ends are seen in another way than was told.
+    void tell_exits(Probe& probe);
     // Of those that end by jumps: probes where their calls come back to, in groups of their own.
     Result<void> attach_tails(const Probe& probe, std::vector<Place>& places,
                               std::vector<PlaceGroup>& groups, const TargetView& view,

@@ -141,13 +141,9 @@ Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,
             probe.places.push_back(std::move(place));
             continue;
         }
-        sink_.on_spec(place.spec,
-                      {probe.info.id, place.match.name, module.path, place.match.file_offset,
-                       is_without_tail(place)
-                           ? ObservedExit(place.returns > 0 ? ObservedExit::Kind::in_callers
-                                                            : ObservedExit::Kind::without_tail,
-                                          fmt::format("{}", fmt::join(place.match.jumps_to, ", ")))
-                           : way_out_of(place.match, place.exit)});
+        place.told = observed_exit(place);
+        sink_.on_spec(place.spec, {probe.info.id, place.match.name, module.path,
+                                   place.match.file_offset, place.told});
         probe.info.specs.push_back(place.spec);
         if (!has_duration(place.match.kind)) {
             probe.places.push_back(std::move(place));
@@ -236,7 +232,24 @@ Result<void> LiveProbes::renew_group(Probe& probe, PlaceGroup& group, ExitWay ex
     }
     auto former = std::make_shared<PlaceGroup>(std::exchange(group, std::move(fresh)));
     edit.on_rollback([&group, former] { group = std::move(*former); });
+    if (!probe.point)
+        edit.on_commit([this, &probe] { tell_exits(probe); });
     return {};
+}
+
+ObservedExit LiveProbes::observed_exit(const Place& place) {
+    if (!is_without_tail(place))
+        return way_out_of(place.match, place.exit, place.exits());
+    return {place.returns > 0 ? ObservedExit::Kind::in_callers : ObservedExit::Kind::without_tail,
+            fmt::format("{}", fmt::join(place.match.jumps_to, ", "))};
+}
+
+void LiveProbes::tell_exits(Probe& probe) {
+    for (Place& place : probe.places)
+        if (ObservedExit now = observed_exit(place); now != place.told) {
+            place.told = std::move(now);
+            sink_.on_exit_changed(place.spec, place.told);
+        }
 }
 
 Result<void> LiveProbes::renew_groups_of(Probe& probe, const std::vector<const Place*>& moved,

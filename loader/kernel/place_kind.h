@@ -10,10 +10,9 @@
 
 namespace auger {
 
-// As in SpecInfo::way_out.
-ObservedExit way_out_of(const PlaceMatch& match, ExitWay exit);
-// As in ProbePlace::kind: "entry+ret", "entry+ret (cheap)", "call+return (stepped)". `exits`: of
-// the match, those that are probed.
+// As in SpecInfo::way_out. `exits`: of the match, those that are probed.
+ObservedExit way_out_of(const PlaceMatch& match, ExitWay exit, const std::vector<ExitPlace>& exits);
+// As in ProbePlace::kind: "entry+ret", "entry+ret (cheap)", "call+return (stepped)".
 std::string place_kind(const PlaceMatch& match, ExitWay exit, const std::vector<ExitPlace>& exits);
 
 } // namespace auger

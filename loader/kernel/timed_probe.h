@@ -35,6 +35,7 @@ struct TimedPlace {
     bool leaves_early = false;  // its exit probes are cheap ones; results are not there yet
     // Of a function that ends by jumps, or of a jump: known calls of the jumping function.
     size_t returns = 0;
+    ObservedExit told{}; // the way out that was told of it
 
     const EntryPlace& entry() const { return at_arguments ? *match.argument_entry : match.entry; }
     const std::vector<ExitPlace>& exits() const {

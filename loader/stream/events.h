@@ -464,6 +464,9 @@ class EventSink {
     virtual void on_thread(ThreadId, const ThreadInfo&) = 0;
 
     virtual void on_spec(SpecId, const SpecInfo&) = 0;
+    // From now on the ends of its calls are seen in another way. Who keeps the stream keeps the
+    // first one.
+    virtual void on_exit_changed(SpecId, const ObservedExit&) {}
     virtual void on_probe(const ProbeInfo&) = 0; // new, edited or deleted
     virtual void on_split(const SplitInfo&) = 0;
     virtual void on_only(const OnlyInfo&) = 0;

@@ -14,10 +14,17 @@ constexpr std::array<std::string_view, 8> texts = {
     "ret",  "trampoline", "call site", "ret, in callers", "ret, without its tail",
     "span", "span point", "count",
 };
-constexpr std::string_view jumps_to_text = "; jumps to ";
+// What stands between a kind's text and the detail, and behind that.
+struct Around {
+    std::string_view before, behind;
+};
 
-bool may_jump(Kind kind) {
-    return kind == Kind::in_callers || kind == Kind::without_tail;
+Around around_detail(Kind kind) {
+    if (kind == Kind::exit_instructions)
+        return {" (", ")"};
+    if (kind == Kind::in_callers || kind == Kind::without_tail)
+        return {"; jumps to ", ""};
+    return {};
 }
 
 } // namespace
@@ -27,11 +34,16 @@ ObservedExit ObservedExit::parse(std::string_view text) {
         const auto kind = static_cast<Kind>(i);
         if (text == texts[i])
             return kind;
-        if (!may_jump(kind) || !text.starts_with(texts[i]))
+        const auto [before, behind] = around_detail(kind);
+        if (before.empty() || !text.starts_with(texts[i]))
             continue;
-        const std::string_view rest = text.substr(texts[i].size());
-        if (rest.starts_with(jumps_to_text) && rest.size() > jumps_to_text.size())
-            return {kind, std::string(rest.substr(jumps_to_text.size()))};
+        std::string_view rest = text.substr(texts[i].size());
+        if (rest.size() <= before.size() + behind.size() || !rest.starts_with(before) ||
+            !rest.ends_with(behind))
+            continue;
+        rest.remove_prefix(before.size());
+        rest.remove_suffix(behind.size());
+        return {kind, std::string(rest)};
     }
     return {Kind::other, std::string(text)};
 }
@@ -40,7 +52,10 @@ std::string ObservedExit::text() const {
     if (kind_ == Kind::other)
         return detail_;
     std::string text(texts[static_cast<size_t>(kind_)]);
-    return detail_.empty() ? text : text.append(jumps_to_text).append(detail_);
+    if (detail_.empty())
+        return text;
+    const auto [before, behind] = around_detail(kind_);
+    return text.append(before).append(detail_).append(behind);
 }
 
 } // namespace auger

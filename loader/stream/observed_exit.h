@@ -13,7 +13,7 @@ namespace auger {
 class ObservedExit {
   public:
     enum class Kind : uint8_t {
-        exit_instructions, // "ret"
+        exit_instructions, // "ret", with cheap ones "ret (cheap)" or "ret (2 of 3 cheap)"
         return_probe,      // "trampoline"
         call_site,         // behind a call instruction
         // Of functions that end by jumps to others: what they jump to is timed with them where the
@@ -27,7 +27,8 @@ class ObservedExit {
     };
 
     // `detail`: of functions that end by jumps what they jump to, names separated by commas, as far
-    // as it is known; of `other` the text.
+    // as it is known; of exit instructions which of them are cheap: "cheap", "2 of 3 cheap"; of
+    // `other` the text.
     ObservedExit(Kind kind = Kind::other, std::string detail = {})
         : kind_(kind), detail_(std::move(detail)) {}
     // Gives text() back.
@@ -36,13 +37,15 @@ class ObservedExit {
     Kind kind() const { return kind_; }
     // Empty where it is not known, or there is nothing.
     std::string_view jumps_to() const {
-        return kind_ == Kind::other ? std::string_view() : std::string_view(detail_);
+        return may_jump() ? std::string_view(detail_) : std::string_view();
     }
     std::string text() const; // raw where it is a recording's: escape at output
 
     friend bool operator==(const ObservedExit&, const ObservedExit&) = default;
 
   private:
+    bool may_jump() const { return kind_ == Kind::in_callers || kind_ == Kind::without_tail; }
+
     Kind kind_;
     std::string detail_;
 };

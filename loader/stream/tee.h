@@ -38,6 +38,9 @@ class Tee final : public EventSink {
     void on_spec(SpecId id, const SpecInfo& info) override {
         each([&](EventSink& sink) { sink.on_spec(id, info); });
     }
+    void on_exit_changed(SpecId id, const ObservedExit& exit) override {
+        each([&](EventSink& sink) { sink.on_exit_changed(id, exit); });
+    }
     void on_probe(const ProbeInfo& info) override {
         each([&](EventSink& sink) { sink.on_probe(info); });
     }

@@ -119,6 +119,10 @@ CommandRow probes_command() {
         .usage = "probes   or   probes usdt [PATTERN]   or   probes tracepoint [PATTERN]",
         .summary = "the probes, their places and thresholds; the USDT probes and tracepoints that there are",
         .details = R"help(
+Beside each function stands how the ends of its calls are seen (`help exit`): ret, ret (cheap), ret
+(2 of 3 cheap), trampoline; below each probe what its hits took of the target's CPU time in the last
+second that was measured, by an estimate (`help overhead`).
+
 A PROBE is written
   function            in the program; in its libraries when the program has none of that name
   library:function    libc:recv, libssl*:SSL_read, /usr/bin/app:main

@@ -135,6 +135,7 @@ TEST_F(CheapExits, OfNewProbesAreNotUsedEither) {
 TEST_F(CheapExits, TakeTurnsWithRets) {
     observe({"--function", "leaves_again", "--calls", "0", "--pause-us", "200"});
     const ProbeId probe = session_.time("leaves_again");
+    const SpecId spec = session_.report.places.at(0).spec;
     program_->go();
     constexpr unsigned turns = 20;
     for (unsigned turn = 0; turn < turns; turn++) {
@@ -144,6 +145,8 @@ TEST_F(CheapExits, TakeTurnsWithRets) {
             conditions.show = {"ret"};
         must(session_.backend().set_slow(probe, {Threshold::Kind::fixed, 1'000'000'000, 0},
                                          conditions));
+        EXPECT_EQ(session_.model().specs()[spec.index()].way_out.text(),
+                  turn % 2 == 0 ? "ret" : "ret (cheap)");
         const uint64_t before = session_.calls(probe).entries;
         ASSERT_TRUE(
             session_.pump_until([&] { return session_.calls(probe).entries > before + 100; }));

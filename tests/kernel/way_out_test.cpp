@@ -202,12 +202,16 @@ TEST_F(ExitAuto, FallsBackWithoutLosingCalls) {
     session.observe(program.pid());
     ProbeId probe = session.time("starts_push");
     ASSERT_TRUE(session.report.places.at(0).kind.ends_with("+trampoline"));
+    const SpecId spec = session.report.places.at(0).spec;
+    const auto exit = [&] { return session.model().specs()[spec.index()].way_out.text(); };
+    EXPECT_EQ(exit(), "trampoline");
     program.go();
     ASSERT_TRUE(session.pump_until([&] { return session.calls(probe).returns > 10'000; }));
     EXPECT_FALSE(session.noticed("exit instructions"));
 
     session.observe({program.pid(), thrower.pid()});
     EXPECT_TRUE(session.noticed("exit instructions instead of the uretprobe, because"));
+    EXPECT_EQ(exit(), "ret");
     Calls before = session.calls(probe);
     ASSERT_TRUE(
         session.pump_until([&] { return session.calls(probe).returns > before.returns + 10'000; }));

@@ -242,5 +242,66 @@ TEST(ScreenSuggestions, RequestsOfAKnownProgramComeFirst) {
     EXPECT_EQ(fixture.command_of('T'), "span auto");
 }
 
+class ScreenLoops : public testing::Test {
+  protected:
+    ScreenLoops() {
+        for (uint64_t i = 1; i <= 400; i++) {
+            fixture.stream.sample(i * ms, 1, fixture.stream.stack({"main", "cycle", "handle"}));
+            fixture.stream.sample(i * ms, 1,
+                                  fixture.stream.stack({"main", "cycle", "c:epoll_wait", wait_}),
+                                  {}, 20 * ms, SampleKind::blocked);
+        }
+        fixture.model.on_time(2'000 * ms);
+        fixture.refresh();
+    }
+    // At the function, by a search.
+    void go_to(const std::string& function) {
+        fixture.type("/" + function);
+        fixture.press(Key::Code::enter);
+    }
+
+    std::string entered() {
+        const auto requests = fixture.press(Key::Code::enter);
+        return requests.size() == 1 ? requests[0].line : "(no command)";
+    }
+
+    std::string wait_ = "s:epoll_wait";
+    ScreenFixture fixture;
+};
+
+TEST_F(ScreenLoops, AreKnownByTheirWaits) {
+    std::vector<std::string> loops;
+    for (const FunctionId loop : suggest_functions(fixture.model, 1'000'000).loops)
+        loops.emplace_back(fixture.model.symbols().name(loop));
+    EXPECT_THAT(loops, testing::UnorderedElementsAre("main", "cycle", "epoll_wait"));
+}
+
+// Timing one says nothing of requests: the span that does is typed, to be entered.
+TEST_F(ScreenLoops, AreAskedForTheirRequests) {
+    go_to("cycle");
+    EXPECT_THAT(fixture.press('t'), IsEmpty());
+    EXPECT_THAT(fixture.drawn(100, 30),
+                AllOf(HasSubstr("cycle is part of an event loop, in which requests take turns"),
+                      HasSubstr(":span requests exchanges")));
+    EXPECT_EQ(entered(), "span requests exchanges");
+}
+
+TEST_F(ScreenLoops, OfKnownProgramsHaveSpansOfTheirOwn) {
+    fixture.state.spans_of = "nginx";
+    fixture.refresh();
+    go_to("cycle");
+    EXPECT_THAT(fixture.press('t'), IsEmpty());
+    EXPECT_EQ(entered(), "span auto");
+}
+
+TEST_F(ScreenLoops, AreTimedWhenThatIsMeant) {
+    go_to("cycle");
+    EXPECT_THAT(fixture.press('t'), IsEmpty());
+    fixture.press(Key::Code::escape);
+    EXPECT_EQ(fixture.command_of('t'), "time cycle");
+    go_to("handle");
+    EXPECT_EQ(fixture.command_of('t'), "time handle");
+}
+
 } // namespace
 } // namespace auger

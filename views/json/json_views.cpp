@@ -342,6 +342,12 @@ std::vector<std::string> probes_json(const Model& model) {
         Line line = start("probes");
         line["id"] = id.value;
         line["spec"] = escape_untrusted(probe.text);
+        const Overhead& overhead = model.ledger().overhead;
+        const Overhead::Cause* cause = overhead_of(overhead, id);
+        line["overhead"] = cause ? Line{{"events", cause->events},
+                                        {"cost", cause->cost_ns},
+                                        {"share", overhead_share(overhead, cause->cost_ns)}}
+                                 : Line(nullptr);
         auto put_place = [&](Line module, Line offset, Line function, Line kind, Line calls) {
             line["module"] = std::move(module);
             line["offset"] = std::move(offset);

@@ -28,6 +28,10 @@ struct SpanTimes {
     double sum() const { return attached + queued + parked; }
     // Of spans that took so long together.
     double served_or_parked(double durations) const { return std::max(durations - sum(), 0.0); }
+    // Whether that is so little as rounding and one reading of many counters may leave.
+    bool is_park_known(double durations) const {
+        return served_or_parked(durations) <= 0.001 * durations;
+    }
     void add(const SpanTimes& other, double weight);
 };
 

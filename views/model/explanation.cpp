@@ -11,9 +11,6 @@ namespace {
 
 using Column = std::vector<double>;
 
-// Of a duration, what rounding and one reading of many counters may leave.
-constexpr double negligible = 0.001;
-
 void sort_parts(std::vector<ExplainedPart>& parts) {
     std::ranges::stable_sort(parts, [](const ExplainedPart& a, const ExplainedPart& b) {
         if (a.rest != b.rest)
@@ -124,7 +121,7 @@ Explanation explain_calls(const Model& model, const Window& window, ProbeId prob
         return found;
     found.of_span = !info->span.empty();
     const CallStatistics all = model.probe_statistics(probe);
-    found.is_park_known = all.span.served_or_parked(all.sum_ns) <= negligible * all.sum_ns;
+    found.is_park_known = all.span.is_park_known(all.sum_ns);
     Window whole = window;
     if (whole.kind == Window::Kind::ewma)
         whole = {Window::Kind::all, 0, window.end_ns};

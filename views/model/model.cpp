@@ -121,6 +121,11 @@ void Model::on_spec(SpecId id, const SpecInfo& info) {
     specs_[id.index()] = info;
 }
 
+void Model::on_exit_changed(SpecId id, const ObservedExit& exit) {
+    if (id.index() < specs_.size())
+        specs_[id.index()].way_out = exit;
+}
+
 bool Model::is_counted(ProbeId id) const {
     return std::ranges::any_of(specs_, [&](const SpecInfo& spec) {
         return spec.probe == id && spec.way_out.kind() == ObservedExit::Kind::count;

@@ -54,6 +54,7 @@ class Model final : public EventSink {
     void on_stack(StackId, std::span<const LocationId>) override;
     void on_thread(ThreadId, const ThreadInfo&) override;
     void on_spec(SpecId, const SpecInfo&) override;
+    void on_exit_changed(SpecId, const ObservedExit&) override;
     void on_probe(const ProbeInfo&) override;
     void on_split(const SplitInfo&) override;
     void on_only(const OnlyInfo&) override;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -20,12 +21,14 @@ constexpr double loop_waits = 0.2;      // of a function's time: it is a turn of
 constexpr double least_work = 0.01;     // of its time on the CPU: less is nothing but a wait
 constexpr double recursive_share = 0.5; // of its time: it is an interpreter's, or a tree's
 
-// System calls in which a thread waits for whatever comes next, or for time to go by.
+// System calls in which a thread waits for whatever comes next: the first ones for what others
+// write, the rest for something else, or for time to go by.
 constexpr std::array<std::string_view, 20> waits_for_work = {
     "epoll_wait",    "epoll_pwait",     "epoll_pwait2",    "poll",      "ppoll",
     "select",        "pselect6",        "accept",          "accept4",   "io_getevents",
     "io_pgetevents", "io_uring_enter",  "wait4",           "waitid",    "pause",
     "rt_sigsuspend", "rt_sigtimedwait", "mq_timedreceive", "nanosleep", "clock_nanosleep"};
+constexpr size_t waits_for_input = 12; // of these
 
 // The program's functions as called by each other, from the outermost on; direct recursion is one.
 class CallTree {
@@ -35,8 +38,9 @@ class CallTree {
         uint32_t depth = 0;
         FunctionId function{};
         bool inlined = false;
-        double cpu_ns = 0, blocked_ns = 0, waits_ns = 0; // the last: for work, of the blocked time
-        double recursive_ns = 0;                         // with the function below itself
+        double cpu_ns = 0, blocked_ns = 0;
+        double waits_ns = 0, input_waits_ns = 0; // of the blocked time: for work, for input
+        double recursive_ns = 0;                 // with the function below itself
         uint64_t returns = 0;
 
         double time_ns() const { return cpu_ns + blocked_ns; }
@@ -58,6 +62,7 @@ class CallTree {
         uint32_t leaf = 0;
         bool usable = false;               // it is whole
         bool waits = false;                // for work
+        bool waits_for_input = false;      // likewise
         std::vector<uint32_t> recursive{}; // outermost nodes of functions that are below themselves
     };
 
@@ -98,12 +103,15 @@ const CallTree::Stack& CallTree::find(StackId id) {
             continue;
         const std::span<const FrameEntry> frames = symbols.frames(*location);
         if (kind == ModuleKind::syscall) {
-            stack.waits =
-                !frames.empty() && std::ranges::any_of(waits_for_work, [&](std::string_view name) {
-                    const std::string_view shown = symbols.name(frames[0].function);
-                    return shown == name ||
-                           (shown.size() == name.size() + 2 && shown.substr(1).starts_with(name));
-                });
+            if (frames.empty())
+                break;
+            const std::string_view shown = symbols.name(frames[0].function);
+            const auto* waits = std::ranges::find_if(waits_for_work, [&](std::string_view name) {
+                return shown == name ||
+                       (shown.size() == name.size() + 2 && shown.substr(1).starts_with(name));
+            });
+            stack.waits = waits != waits_for_work.end();
+            stack.waits_for_input = waits < waits_for_work.begin() + waits_for_input;
             break;
         }
         if (kind == ModuleKind::kernel || kind == ModuleKind::waker)
@@ -145,6 +153,8 @@ void CallTree::add(size_t i) {
     (blocked ? leaf.blocked_ns : leaf.cpu_ns) += weight;
     if (blocked && stack.waits)
         leaf.waits_ns += weight;
+    if (blocked && stack.waits_for_input)
+        leaf.input_waits_ns += weight;
     for (const uint32_t node : stack.recursive)
         nodes_[node].recursive_ns += weight;
     const auto [last, first] = last_.try_emplace(samples.threads()[i], stack.leaf);
@@ -174,6 +184,7 @@ void CallTree::sum_up() {
         parent.cpu_ns += node.cpu_ns;
         parent.blocked_ns += node.blocked_ns;
         parent.waits_ns += node.waits_ns;
+        parent.input_waits_ns += node.input_waits_ns;
         children_[node.parent].push_back(i);
     }
 }
@@ -182,12 +193,13 @@ class Chooser {
   public:
     Chooser(const Model& model, const CallTree& tree) : model_(model), tree_(tree) {}
 
-    std::vector<Suggestion> choose() {
+    void choose(Suggestions& all) {
         descend();
         std::ranges::sort(found_, [](const Suggestion& a, const Suggestion& b) {
             return a.cpu_ns != b.cpu_ns ? a.cpu_ns > b.cpu_ns : a.function < b.function;
         });
-        return std::move(found_);
+        all.functions = std::move(found_);
+        all.loops.assign(loops_.begin(), loops_.end());
     }
 
   private:
@@ -222,6 +234,8 @@ class Chooser {
                 node.blocked_ns < least_share * all.blocked_ns)
                 continue;
             const bool is_turn = node.waits_ns >= loop_waits * node.time_ns();
+            if (node.input_waits_ns > 0 && node.input_waits_ns >= loop_waits * node.time_ns())
+                add_loop(number);
             if (!returns(node) || !can_be_timed(node) || is_turn) {
                 const std::vector<uint32_t>& below = tree_.children(number);
                 open.insert(open.end(), below.begin(), below.end());
@@ -230,6 +244,10 @@ class Chooser {
                 add(node);
             }
         }
+    }
+    void add_loop(uint32_t number) {
+        for (; number != 0; number = tree_.nodes()[number].parent)
+            loops_.insert(tree_.nodes()[number].function);
     }
     void add(const Node& node) {
         auto at = std::ranges::find(found_, node.function, &Suggestion::function);
@@ -243,6 +261,7 @@ class Chooser {
     const Model& model_;
     const CallTree& tree_;
     std::vector<Suggestion> found_;
+    std::set<FunctionId> loops_;
 };
 
 } // namespace
@@ -259,7 +278,7 @@ Suggestions suggest_functions(const Model& model, size_t most_samples) {
         tree.add(n % samples.capacity());
     tree.sum_up();
     all.cpu_ns = tree.nodes()[0].cpu_ns;
-    all.functions = Chooser(model, tree).choose();
+    Chooser(model, tree).choose(all);
     return all;
 }
 

@@ -29,8 +29,11 @@ struct Suggestion {
 
 struct Suggestions {
     std::vector<Suggestion> functions; // most time on the CPU first
-    uint64_t samples = 0;              // that were looked at: the last ones
-    double cpu_ns = 0;                 // of all of them
+    // Turns of event loops, what such a one waits in, and what calls it, in which requests take
+    // turns: ascending. Known by samples of waits only.
+    std::vector<FunctionId> loops;
+    uint64_t samples = 0; // that were looked at: the last ones
+    double cpu_ns = 0;    // of all of them
 };
 
 // Fewer say nothing about anything.

@@ -47,6 +47,7 @@ class Screen::Implementation {
     void turn_to(Action);
     void drill(Action);
     void time_suggested();
+    bool propose_span(const Subject&);
     void show_source();
     void show_sites(const Subject&, const std::string& title, std::vector<PagerLine>);
     void search(const std::optional<std::string>& expression);
@@ -73,9 +74,10 @@ class Screen::Implementation {
     bool searching_ = false; // in the pane in front
     std::optional<Pager> pager_;
     AnswerNote note_;
-    std::string last_command_;        // whose answer stands in the note
-    std::string drill_note_;          // what the command that runs is about
-    std::optional<Subject> sites_of_; // whose call sites were asked for
+    std::string last_command_;              // whose answer stands in the note
+    std::string drill_note_;                // what the command that runs is about
+    std::optional<Subject> sites_of_;       // whose call sites were asked for
+    std::optional<FunctionId> proposed_at_; // where a span was proposed last
     std::vector<Request> requests_;
     std::vector<FunctionId> suggested_; // to be timed, while nothing is
     uint64_t suggested_ns_ = 0;         // the model's time then

@@ -15,8 +15,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace auger {
+
+namespace {
+
+constexpr size_t looked_at = 50'000; // samples, for what to time
+
+} // namespace
 
 void Screen::Implementation::bring(size_t pane) {
     pager_.reset();
@@ -91,6 +98,8 @@ void Screen::Implementation::turn_to(Action action) {
 
 void Screen::Implementation::drill(Action action) {
     const Subject subject = panes_.focused().subject();
+    if (action == Action::time_it && propose_span(subject))
+        return;
     const Drill drill = drill_command(action, model_, panes_.scope(), subject);
     if (drill.command.empty())
         return tell(drill.why_not);
@@ -100,8 +109,28 @@ void Screen::Implementation::drill(Action action) {
     run(drill.command);
 }
 
+// Calls of an event loop's functions are no requests, which take turns in them: the span that
+// times those is typed, to be entered. At the second time it is the function that is meant.
+bool Screen::Implementation::propose_span(const Subject& subject) {
+    if (subject.probe || !subject.function)
+        return false;
+    const auto function = function_of_target(model_, panes_.scope(), subject);
+    if (!function || std::exchange(proposed_at_, function) == function)
+        return false;
+    const bool has_spans = std::ranges::any_of(model_.probes(), [](const auto& probe) {
+        return !probe.second.deleted && !probe.second.span.empty();
+    });
+    if (has_spans ||
+        !std::ranges::binary_search(suggest_functions(model_, looked_at).loops, *function))
+        return false;
+    tell(fmt::format("{} is part of an event loop, in which requests take turns.\nEnter times each "
+                     "of them; Esc and {} again: this function.",
+                     display_name(model_.symbols().name(*function)), key_name(Action::time_it)));
+    type_command(state_.spans_of.empty() ? "span requests exchanges" : "span auto");
+    return true;
+}
+
 void Screen::Implementation::time_suggested() {
-    constexpr size_t looked_at = 50'000; // samples
     if (!state_.spans_of.empty() && !any_probe(model_))
         return run("span auto");
     for (const Suggestion& one : suggest_functions(model_, looked_at).functions) {

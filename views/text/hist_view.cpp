@@ -168,10 +168,9 @@ void add_span_lines(Canvas& canvas, const ProbeInfo& probe, const CallStatistics
         probe.is_exchanges() ? fmt::format(", {} ambiguous", format_count(calls.filtered)) : "",
         format_count(calls.stray)));
     add_ambiguous(canvas, calls.ambiguous);
-    // Counters of calls that end meanwhile are not all read at once.
-    constexpr double negligible = 0.001;
-    const double unknown = calls.span.served_or_parked(calls.sum_ns);
-    add_times(canvas, calls.span, unknown > negligible * calls.sum_ns ? unknown : 0,
+    add_times(canvas, calls.span,
+              calls.span.is_park_known(calls.sum_ns) ? 0
+                                                     : calls.span.served_or_parked(calls.sum_ns),
               "of their time: ");
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// probes: each probe with its thresholds and the functions that it times.
+// probes: each probe with its thresholds, what it costs, and the functions that it times.
 #include "views/escape.h"
 #include "views/format.h"
 #include "views/model/timed_function.h"
+#include "views/overhead_text.h"
 #include "views/text/draw.h"
 
 #include <algorithm>
@@ -36,6 +37,12 @@ void add_probe(Canvas& canvas, const Model& model, const ViewOptions& options,
         canvas.put(at, y, what, Style::dim);
     else
         canvas.add_line(what, Style::dim, 6);
+    const Overhead& overhead = model.ledger().overhead;
+    if (const Overhead::Cause* cause = overhead_of(overhead, probe.id))
+        canvas.add_line(fmt::format("{} of the target's CPU time: {}",
+                                    format_percent(overhead_share(overhead, cause->cost_ns)),
+                                    overhead_figures(overhead, *cause)),
+                        Style::dim, 6);
     size_t rows = 0, hidden = 0;
     for (const TimedFunction& timed : timed_functions(model, probe.id)) {
         const SpecInfo& spec = timed.info(model);
@@ -61,10 +68,12 @@ void add_probe(Canvas& canvas, const Model& model, const ViewOptions& options,
                                 : escape_untrusted(spec.module.substr(spec.module.rfind('/') + 1)) +
                                       (spec.offset ? fmt::format("+{:#x} ", spec.offset) : " ") +
                                       escape_untrusted(spec.way_out.text());
+        // A place may have what a short name leaves.
+        const std::string function = escape_untrusted(spec.function);
         size_t room = canvas.width() - 38;
-        size_t for_place = std::min(text_width(place), room / 2);
-        std::string name = elide_middle(escape_untrusted(spec.function), room - for_place - 2,
-                                        ellipsis(options.unicode));
+        size_t for_place = std::min(
+            text_width(place), std::max(room / 2, room - std::min(room, text_width(function) + 2)));
+        std::string name = elide_middle(function, room - for_place - 2, ellipsis(options.unicode));
         canvas.put(38, y, name, Style::name);
         canvas.put_right(canvas.width(), y,
                          elide_middle(place, for_place, ellipsis(options.unicode)), Style::dim);
