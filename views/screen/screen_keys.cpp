@@ -52,6 +52,7 @@ void Screen::Implementation::type(const Key& key) {
     if (outcome == LineEditor::Outcome::typing)
         return;
     const Typing was = std::exchange(typing_, Typing::nothing);
+    note_.clear(); // what was proposed
     if (outcome == LineEditor::Outcome::cancelled || line.text().empty())
         return;
     if (was == Typing::command)
