@@ -172,6 +172,14 @@ static __always_inline bool find_value(const struct wire_fetch* fetch, u64* valu
     return true;
 }
 
+// As many bytes as `length` says, or the slot holds with a NUL.
+static __always_inline bool read_counted(char* string, u64 length, u64 address) {
+    u32 bytes = length < WIRE_STRING ? length : WIRE_STRING - 1;
+
+    bytes &= WIRE_STRING - 1; // old verifiers want it said
+    return !bytes || !bpf_probe_read_user(string, bytes, (void*)address);
+}
+
 __noinline int fetch_value(const struct probe_registers* registers, const struct wire_fetch* fetch,
                            struct wire_values* values, u32 index) {
     u64 value, address;
@@ -198,8 +206,15 @@ __noinline int fetch_value(const struct probe_registers* registers, const struct
             size = WIRE_STRING;
         // What lies behind the NUL is compared, too.
         __builtin_memset(string, 0, WIRE_STRING);
-        readable = (in_kernel ? bpf_probe_read_kernel_str(string, size, (void*)value)
-                              : bpf_probe_read_user_str(string, size, (void*)value)) >= 0;
+        if (fetch->flags & WIRE_FETCH_COUNTED) {
+            u32 length = fetch->length & (WIRE_MAX_VALUES - 1);
+
+            readable = (values->readable >> length & 1) &&
+                       read_counted(string, values->value[length], value);
+        } else {
+            readable = (in_kernel ? bpf_probe_read_kernel_str(string, size, (void*)value)
+                                  : bpf_probe_read_user_str(string, size, (void*)value)) >= 0;
+        }
     } else if (readable && fetch->bit_size) {
         value = extend(value >> (fetch->bit_shift & 63), fetch->bit_size,
                        fetch->flags & WIRE_FETCH_SIGNED);

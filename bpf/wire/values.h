@@ -67,6 +67,8 @@ enum wire_fetch_flag {
     WIRE_FETCH_SIGNED = 2,
     WIRE_FETCH_STRING = 4, /* what the value points to, up to its NUL, into a slot of strings */
     WIRE_FETCH_AT_END = 8, /* when the call returns; else when it begins */
+    WIRE_FETCH_COUNTED =
+        16, /* of a string: as many bytes as another value says, and no NUL ends it */
 };
 
 struct wire_fetch {
@@ -85,7 +87,8 @@ struct wire_fetch {
     };
     __wire_u8 operation; /* this and what follows: of WIRE_BASE_COMPUTED */
     __wire_u8 operand;
-    __wire_u8 padding[6];
+    __wire_u8 length; /* of WIRE_FETCH_COUNTED: index of the value that says how long it is */
+    __wire_u8 padding[5];
     __wire_u64 constant;
 };
 

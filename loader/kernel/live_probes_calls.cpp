@@ -79,7 +79,7 @@ Error LiveProbes::unreadable(const PlaceMatch& match) {
     if (match.in_go)
         return Error{"judge calls by their values", match.name,
                      "values are kept by thread, and a goroutine may go on on another one",
-                     "its label can be asked for: golabel(\"KEY\")"};
+                     "its results can be asked for, and its label: golabel(\"KEY\")"};
     return Error{"read arguments", match.name,
                  "they are overwritten before the first instruction that can be probed",
                  "its result and errno can be read"};

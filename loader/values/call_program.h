@@ -88,7 +88,8 @@ inline bool is_of_record(const wire_fetch& fetch) {
 bool asks_nothing(const ProgramRequest& request);
 // Whether the thread's context is read.
 bool reads_context(const CallProgram& program);
-// Whether all is read when the call returns, and is the goroutine's: on whatever thread it is.
+// Whether all is read when the call returns, and is the call's, on whatever thread it is by then:
+// labels of the goroutine, results.
 bool is_read_at_return(const CallProgram& program);
 // That shows the ids of trace and span, where there are some, and nothing else.
 CallProgram context_program();

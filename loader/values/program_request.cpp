@@ -28,7 +28,9 @@ bool reads_context(const CallProgram& program) {
 bool is_read_at_return(const CallProgram& program) {
     return std::all_of(
         program.wire.fetch, program.wire.fetch + program.wire.fetches, [](const wire_fetch& fetch) {
-            return fetch.base == WIRE_BASE_GO_LABEL && fetch.flags & WIRE_FETCH_AT_END;
+            return fetch.flags & WIRE_FETCH_AT_END &&
+                   (fetch.base == WIRE_BASE_GO_LABEL || fetch.base == WIRE_BASE_REGISTER ||
+                    fetch.base == WIRE_BASE_COMPUTED);
         });
 }
 

@@ -20,4 +20,13 @@ std::vector<std::optional<Place>> parameter_places(const std::vector<ValueType>&
 // Nothing: a float, or it cannot be told.
 std::optional<Place> result_place(const ValueType& result, bool cpp);
 
+// Of functions that Go's compiler made, by its ABIInternal (Go 1.17 and later; abi-internal.md of
+// its sources): the place of an argument by its number among the words that are in general
+// registers, of which a string is two. Nothing: it is in none.
+std::optional<Place> go_argument_place(unsigned number, ValueType type);
+
+// ... and of every result where the function returns; nothing for one that is in no general
+// register, or from one on whose way cannot be told.
+std::vector<std::optional<Place>> go_result_places(const std::vector<ValueType>& results);
+
 } // namespace auger

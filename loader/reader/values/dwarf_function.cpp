@@ -9,8 +9,10 @@
 #include "loader/reader/values/dwarf_types.h"
 
 #include <dwarf.h>
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 namespace auger {
 namespace {
@@ -18,7 +20,7 @@ namespace {
 constexpr size_t parameter_limit = 128;
 
 // Other languages have conventions of their own.
-enum class Language { c, cpp, other };
+enum class Language { c, cpp, go, other };
 Language language_of(Dwarf_Die unit) {
     switch (dwarf_srclang(&unit)) {
     case DW_LANG_C89:
@@ -33,6 +35,8 @@ Language language_of(Dwarf_Die unit) {
     case DW_LANG_C_plus_plus_14:
     case DW_LANG_ObjC_plus_plus:
         return Language::cpp;
+    case DW_LANG_Go:
+        return Language::go;
     default:
         return Language::other;
     }
@@ -137,8 +141,9 @@ std::optional<DwarfFunction> DwarfFunction::find(std::shared_ptr<DwarfFile> file
     function.unit_ = found->unit;
     const Language language = language_of(found->unit);
     function.cpp_ = language == Language::cpp;
+    function.in_go_ = language == Language::go;
     function.conventional_ =
-        !clone && language != Language::other &&
+        !clone && (language == Language::c || language == Language::cpp) &&
         dwarf_number(found->function, DW_AT_calling_convention).value_or(DW_CC_normal) ==
             DW_CC_normal;
     function.result_ = type_of(found->function);
@@ -148,12 +153,15 @@ std::optional<DwarfFunction> DwarfFunction::find(std::shared_ptr<DwarfFile> file
 }
 
 void DwarfFunction::read_parameters(Dwarf_Die function, uint64_t address) {
-    std::vector<Dwarf_Die> dies;
+    std::vector<Dwarf_Die> dies, results;
     for_each_child(with_parameters(function), [&](Dwarf_Die child) {
         if (dwarf_tag(&child) == DW_TAG_formal_parameter)
-            dies.push_back(child);
-        return dies.size() < parameter_limit;
+            // Go says so of results.
+            (in_go_ && dwarf_flag(child, DW_AT_variable_parameter) ? results : dies)
+                .push_back(child);
+        return dies.size() + results.size() < parameter_limit;
     });
+    read_results(results);
     std::vector<ValueType> types;
     for (const Dwarf_Die& die : dies)
         types.push_back(type_of(die));
@@ -174,6 +182,28 @@ void DwarfFunction::read_parameters(Dwarf_Die function, uint64_t address) {
                                     ? "is a floating-point number, which cannot be read"
                                     : "is passed in a way that the debug information does not tell";
         parameters_.push_back(std::move(parameter));
+    }
+}
+
+// Compilers that pass arguments in registers say so ("Go cmd/compile go1.19.8; -shared regabi").
+void DwarfFunction::read_results(const std::vector<Dwarf_Die>& results) {
+    Dwarf_Attribute producer;
+    const char* by = dwarf_formstring(dwarf_attr(&unit_, DW_AT_producer, &producer));
+    std::vector<ValueType> types;
+    for (const Dwarf_Die& die : results)
+        types.push_back(type_of(die));
+    auto places = by && std::string_view(by).find(" regabi") != std::string_view::npos
+                      ? go_result_places(types)
+                      : std::vector<std::optional<Place>>(types.size());
+    for (size_t i = 0; i < results.size(); i++) {
+        Parameter result{dwarf_name(results[i]), types[i], std::move(places[i])};
+        if (!result.place)
+            result.absence = types[i].kind == ValueType::Kind::floating
+                                 ? "is a floating-point number, which cannot be read"
+                                 : fmt::format("is a {}, which is not returned in registers that "
+                                               "are known",
+                                               types[i].name);
+        results_.push_back(std::move(result));
     }
 }
 

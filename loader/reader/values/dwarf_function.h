@@ -34,19 +34,25 @@ class DwarfFunction {
     const std::vector<Parameter>& parameters() const { return parameters_; }
     const ValueType& result_type() const { return result_; }
     const std::optional<Place>& result() const { return result_place_; }
+    // Of a function of Go's, which may have several: in place of the former.
+    bool in_go() const { return in_go_; }
+    const std::vector<Parameter>& results() const { return results_; }
     // Whether parameters are where the calling convention says.
     bool conventional() const { return conventional_; }
 
   private:
     void read_parameters(Dwarf_Die function, uint64_t address);
+    void read_results(const std::vector<Dwarf_Die>& results);
 
     std::shared_ptr<DwarfFile> file_; // the types are parts of it
     Dwarf_Die unit_{};
     std::vector<Parameter> parameters_;
     ValueType result_;
     std::optional<Place> result_place_;
+    std::vector<Parameter> results_;
     bool conventional_ = true;
     bool cpp_ = false;
+    bool in_go_ = false;
 };
 
 } // namespace auger

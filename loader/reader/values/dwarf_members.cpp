@@ -152,6 +152,22 @@ bool flatten_into(const ValueType& type, int64_t offset, unsigned depth,
     return whole && leaves.size() < leaf_limit;
 }
 
+bool has_array_in(const ValueType& type, unsigned depth) {
+    if (depth > depth_limit)
+        return true;
+    if (type.kind == Kind::array) {
+        const ValueType part = element(type);
+        return type.size > part.size || has_array_in(part, depth + 1);
+    }
+    bool found = false;
+    if (type.kind == Kind::structure)
+        for_each_child(type.die, [&](Dwarf_Die child) {
+            found = dwarf_tag(&child) == DW_TAG_member && has_array_in(type_of(child), depth + 1);
+            return !found;
+        });
+    return found;
+}
+
 } // namespace
 
 Result<TypeMember> find_member(const ValueType& structure, const std::string& name) {
@@ -179,6 +195,10 @@ Result<TypeMember> find_member(const ValueType& structure, const std::string& na
 
 bool flatten(const ValueType& type, std::vector<TypeLeaf>& leaves) {
     return flatten_into(type, 0, 0, leaves);
+}
+
+bool holds_array(const ValueType& type) {
+    return has_array_in(type, 0);
 }
 
 } // namespace auger

@@ -52,6 +52,8 @@ struct TypeLeaf {
     ValueType type;
 };
 bool flatten(const ValueType& type, std::vector<TypeLeaf>& leaves);
+// Whether it is an array of several elements, or a part of it is.
+bool holds_array(const ValueType& type);
 
 // How C++ passes it: by reference what cannot be copied bit by bit.
 enum class PassedBy : uint8_t { value, reference, unknown };

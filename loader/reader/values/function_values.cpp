@@ -126,6 +126,8 @@ Result<FunctionValue> FunctionValues::position(unsigned number) const {
             return argument.error();
         return FunctionValue{*std::move(argument)};
     }
+    if (is_in_go())
+        return go_position(number);
     const Place place = argument_place(number, {});
     // Its type, when it is a parameter that is known to be there.
     if (!dwarf_ || dwarf_->conventional())
@@ -133,6 +135,58 @@ Result<FunctionValue> FunctionValues::position(unsigned number) const {
             if (value && same_place(value->place, place))
                 return value;
     return FunctionValue{place};
+}
+
+// Whether its arguments and results are known to be in registers.
+bool FunctionValues::has_go_registers() const {
+    const GoTable* table = scope_.file->go_table();
+    const GoFunction* function = table ? table->containing(scope_.address) : nullptr;
+    return function && has_register_arguments(*scope_.file, *function);
+}
+
+Result<FunctionValue> FunctionValues::go_position(unsigned number) const {
+    const auto place = go_argument_place(number, {});
+    if (!place)
+        return no_values("is in none of the registers in which Go passes arguments",
+                         "name the parameter");
+    bool is_there = has_go_registers();
+    for (auto& [name, value] : parameters())
+        if (value && same_place(value->place, *place)) {
+            if (value->place.type.scalar())
+                return value;
+            is_there = true; // the first word of a string, say
+        }
+    if (is_there)
+        return FunctionValue{*place};
+    return no_values(
+        fmt::format("how {} gets its arguments is not known", scope_.function),
+        described()
+            ? "name the parameter"
+            : "name the parameter, which debug information knows: build without -ldflags -w");
+}
+
+Result<FunctionValue> FunctionValues::go_result(size_t index) const {
+    if (dwarf_) {
+        const DwarfFunction::Parameter& result = dwarf_->results()[index];
+        return result.place ? Result<FunctionValue>(FunctionValue{*result.place})
+                            : no_values(result.absence);
+    }
+    if (!has_go_registers())
+        return no_values(fmt::format("how {} returns its result is not known", scope_.function),
+                         "debug information knows: build without -ldflags -w");
+    FunctionValue value{*go_argument_place(static_cast<unsigned>(index), {})};
+    value.place.at_end = true;
+    return value;
+}
+
+// By its own name, or retN.
+std::optional<size_t> FunctionValues::find_go_result(const std::string& name) const {
+    if (!dwarf_)
+        return std::nullopt;
+    for (size_t i = 0; i < dwarf_->results().size(); i++)
+        if (dwarf_->results()[i].name == name || name == fmt::format("ret{}", i))
+            return i;
+    return std::nullopt;
 }
 
 Result<FunctionValue> FunctionValues::field(const std::string& name) const {
@@ -158,6 +212,8 @@ Result<FunctionValue> FunctionValues::named(const std::string& name) const {
         if (!parameter.empty())
             names.push_back(parameter);
     }
+    if (const auto result = find_go_result(name))
+        return go_result(*result);
     if (object) {
         const ValueType type = pointee(object->type);
         if (auto member = find_member(type, name)) {
@@ -192,7 +248,8 @@ Result<ValueType> FunctionValues::type(const std::string& name) const {
 }
 
 bool FunctionValues::returns_nothing() const {
-    return dwarf_   ? dwarf_->result_type().kind == ValueType::Kind::nothing
+    return dwarf_   ? (dwarf_->in_go() ? dwarf_->results().empty()
+                                       : dwarf_->result_type().kind == ValueType::Kind::nothing)
            : known_ ? known_->result.name.empty()
                     : false;
 }
@@ -204,6 +261,8 @@ Result<FunctionValue> FunctionValues::result() const {
         return no_values("a USDT probe is a place, which returns nothing");
     if (returns_nothing())
         return no_values(fmt::format("{} returns nothing", scope_.function));
+    if (is_in_go())
+        return go_result(0);
     if (clone_.find(".isra.") != clone_.npos)
         return no_values(fmt::format("the compiler may have removed the result of {}", clone_));
     const bool fits = known_ && (!dwarf_ || dwarf_->result_type().size == known_->result.size);

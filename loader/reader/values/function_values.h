@@ -58,6 +58,11 @@ class FunctionValues {
 
   private:
     Result<FunctionValue> parameter(size_t index) const;
+    // Of Go's functions.
+    bool has_go_registers() const;
+    Result<FunctionValue> go_position(unsigned number) const;
+    Result<FunctionValue> go_result(size_t index) const;
+    std::optional<size_t> find_go_result(const std::string& name) const;
 
     const ValueScope& scope_;
     std::shared_ptr<DwarfFile> file_; // null: there is none

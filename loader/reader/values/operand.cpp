@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/reader/values/operand.h"
 
+#include "loader/reader/values/dwarf_attribute.h"
 #include "loader/reader/values/dwarf_types.h"
 
 #include <fmt/format.h>
@@ -74,6 +75,33 @@ std::optional<FunctionValue> text_of_string(FunctionValue value) {
     return value;
 }
 
+// A string of Go's, or a slice of bytes: where its bytes are, and how many. Nothing: it is neither.
+struct CountedText {
+    FunctionValue bytes, length;
+};
+std::optional<CountedText> counted_text(const FunctionValue& value) {
+    const auto member = [&](const char* name) -> std::optional<FunctionValue> {
+        FunctionValue part = value;
+        auto found = find_member(part.place.type, name);
+        if (!found || go_to_member(part.place, found->offset, found->type))
+            return std::nullopt;
+        return part;
+    };
+    if (value.place.type.kind != Kind::structure)
+        return std::nullopt;
+    // As Go's compiler calls them; with a dot what the program calls its own.
+    const std::string type = dwarf_name(value.place.type.die);
+    const bool is_slice = type.starts_with("[]");
+    if (!is_slice && type != "string" && type.find('.') == type.npos)
+        return std::nullopt;
+    auto pointer = member(is_slice ? "array" : "str");
+    auto length = pointer ? member("len") : std::nullopt;
+    if (!length || !has_pointee(pointer->place.type) || pointee(pointer->place.type).size != 1 ||
+        !length->place.type.scalar())
+        return std::nullopt;
+    return CountedText{*std::move(pointer), *std::move(length)};
+}
+
 } // namespace
 
 Result<Operand> number_operand(FunctionValue value) {
@@ -105,7 +133,14 @@ Result<Operand> string_operand(FunctionValue value) {
                 return failure(*std::move(objection));
     uint64_t most = WIRE_STRING;
     const std::string type = place.type.name;
-    if (place.type.kind == Kind::structure) {
+    std::shared_ptr<const Operand> length;
+    if (auto counted = counted_text(value)) {
+        auto count = number_operand(std::move(counted->length));
+        if (!count)
+            return count;
+        length = std::make_shared<const Operand>(*std::move(count));
+        value = std::move(counted->bytes);
+    } else if (place.type.kind == Kind::structure) {
         const auto text = text_of_string(value);
         if (!text)
             return failure(fmt::format("is a {}, which is not text", type),
@@ -131,6 +166,9 @@ Result<Operand> string_operand(FunctionValue value) {
     Operand operand;
     if (auto objection = to_fetch(place, true, static_cast<uint8_t>(most), operand.fetch))
         return failure(*std::move(objection));
+    if (length)
+        operand.fetch.flags |= WIRE_FETCH_COUNTED;
+    operand.length = std::move(length);
     operand.format.kind = ValueFormat::Kind::string;
     operand.type = place.type;
     operand.computation = place.computation;
@@ -185,7 +223,8 @@ Result<Operand> OperandReader::read(const Expression& expression) const {
     if (!value)
         return value.error();
     const bool trace = !string && value->meaning == ValueFormat::Kind::trace_id;
-    auto operand = string  ? string_operand(*std::move(value))
+    const bool text = string || counted_text(*value);
+    auto operand = text    ? string_operand(*std::move(value))
                    : trace ? trace_operand(*value)
                            : number_operand(*std::move(value));
     if (!operand)

@@ -20,6 +20,8 @@ struct Operand {
     ValueType type{};
     uint64_t bits = 64;                               // that it has
     std::shared_ptr<const Computation> computation{}; // the place's
+    // Of WIRE_FETCH_COUNTED: how long it is.
+    std::shared_ptr<const Operand> length{};
     bool is_string() const { return fetch.flags & WIRE_FETCH_STRING; }
     bool is_signed() const { return fetch.flags & WIRE_FETCH_SIGNED; }
     bool is_trace() const { return format.kind == ValueFormat::Kind::trace_id; }

@@ -27,6 +27,12 @@ bool same(const Record& a, const Record& b) {
 // What it is computed of comes before it.
 Result<wire_fetch> ProgramBuilder::with_operands(const Operand& operand) {
     wire_fetch fetch = operand.fetch;
+    if (operand.length) {
+        auto length = add_value(*operand.length);
+        if (!length)
+            return length.error();
+        fetch.length = *length;
+    }
     if (!operand.computation)
         return fetch;
     const Computation& computation = *operand.computation;
