@@ -29,7 +29,7 @@ static __noinline int tell_end(struct pt_regs* ctx, struct open_calls* calls, u6
     u32 label;
 
     if (how & TOLD_WITH_VALUES) {
-        if (!(how & TOLD_JUDGED) && (end_values(ctx, call, end) & VERDICT_NOT_TRACED))
+        if (!(how & TOLD_JUDGED) && (end_values(ctx, calls) & VERDICT_NOT_TRACED))
             how &= ~TOLD_SLOW;
         values = values_of(call);
     }
@@ -154,7 +154,7 @@ static __always_inline int leave_call(struct pt_regs* ctx, struct open_calls* ca
     if (spec->program) {
         how |= TOLD_WITH_VALUES;
         if (is_judged_at_end(call)) {
-            verdict = end_values(ctx, call, &calls->end);
+            verdict = end_values(ctx, calls);
             how |= TOLD_JUDGED;
         }
         if (verdict & VERDICT_FILTERED) {

@@ -2,6 +2,7 @@
 // Runs a spec's wire_call_program: fetches values and evaluates predicates. Functions of their own,
 // verified once each.
 #include "call_values.h"
+#include "goroutine.h"
 #include "polled_tasks.h"
 #include "thread_context.h"
 #include "value_arithmetic.h"
@@ -316,6 +317,23 @@ __noinline u32 find_slot(const struct open_calls* calls) {
     return slot & (WIRE_MAX_OPEN_CALLS - 1);
 }
 
+// Of a goroutine's call, which may end on another thread: in the state that goes with its calls.
+__noinline int keep_for_goroutine(const struct open_calls* calls, struct open_call* call,
+                                  const struct call_values* values) {
+    struct goroutine_state* state;
+
+    if (!calls || !call || !values)
+        return 0;
+    state = state_of(calls);
+    if (!state || call->value_slot >= GOROUTINE_VALUES) {
+        call->value_slot = NO_VALUE_SLOT;
+        count_loss(WIRE_LOSS_VALUES);
+        return 0;
+    }
+    state->values[call->value_slot & (GOROUTINE_VALUES - 1)] = *values;
+    return 0;
+}
+
 __noinline int begin_values(struct pt_regs* ctx, struct open_calls* calls, struct open_call* call,
                             u64 cfa) {
     struct wire_call_program* program;
@@ -346,6 +364,8 @@ __noinline int begin_values(struct pt_regs* ctx, struct open_calls* calls, struc
     if (program->reads_context)
         note_context(&thread->registers);
     fetch_values(&thread->registers, program, own, false);
+    if (calls->g)
+        keep_for_goroutine(calls, call, slot);
     return judge(program, own, call, false);
 }
 
@@ -414,18 +434,42 @@ begin_returning(const struct wire_call_program* program, struct open_call* call)
     return thread;
 }
 
-__noinline int end_values(struct pt_regs* ctx, struct open_call* call, struct wire_call_end* end) {
+// ... and a goroutine's, of which those of its beginning were kept.
+static __always_inline struct thread_values*
+take_from_goroutine(const struct wire_call_program* program, const struct open_calls* calls,
+                    struct open_call* call) {
+    u32 slot = call->value_slot;
+    struct goroutine_state* state = slot < GOROUTINE_VALUES ? state_of(calls) : NULL;
+    struct thread_values* thread = state ? begin_returning(program, call) : NULL;
+    const struct call_values* kept;
+
+    if (!thread)
+        return NULL;
+    kept = &state->values[slot & (GOROUTINE_VALUES - 1)];
+    if (kept->sequence == call->sequence && kept->spec == call->spec)
+        thread->returning.values = kept->values;
+    else
+        thread->returning.values.version = 0;
+    return thread;
+}
+
+__noinline int end_values(struct pt_regs* ctx, struct open_calls* calls) {
     struct wire_call_program* program;
     struct thread_values* thread;
     struct wire_values* own;
+    struct wire_call_end* end;
+    struct open_call* call;
 
-    if (!call || !end)
+    if (!calls)
         return 0;
+    call = &calls->ending;
+    end = &calls->end;
     end->label = WIRE_LABEL_NONE;
     program = program_of(call);
     if (!program)
         return 0;
     thread = program->at_return ? begin_returning(program, call)
+             : calls->g         ? take_from_goroutine(program, calls, call)
                                 : thread_storage(&thread_values, bpf_get_current_task_btf(), 0);
     own = thread ? find_values(thread, call) : NULL;
     if (!own || own->version != program->version)

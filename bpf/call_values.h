@@ -40,13 +40,11 @@ struct call_values {
 
 struct thread_values {
     struct probe_registers registers;
-    /* By open_call.value_slot: a slot is a call's until this ends. (But of a goroutine's, which may
-     * find itself on another thread, or its slot taken by another goroutine: then nothing is
-     * known.)
-     */
+    /* By open_call.value_slot: a slot is a call's until this ends; a goroutine's while its entry
+     * runs (goroutine_state.values). */
     struct call_values calls[WIRE_MAX_OPEN_CALLS];
     /* RETURN_VALUE_SLOT: of the call that returns just now, whose values are all read then
-     * (wire_call_program.at_return). */
+     * (wire_call_program.at_return), or of which those of its beginning were kept elsewhere. */
     struct call_values returning;
 };
 
@@ -80,8 +78,8 @@ int begin_values(struct pt_regs* ctx, struct open_calls* calls, struct open_call
 /* Whether every returned call must be judged, or only those of which something is told. */
 int is_judged_at_end(const struct open_call* call);
 
-/* A call that returns: reads the rest. Sets marks and, in `end`, the label. */
-int end_values(struct pt_regs* ctx, struct open_call* call, struct wire_call_end* end);
+/* calls->ending returns: reads the rest. Sets marks and, in calls->end, the label. */
+int end_values(struct pt_regs* ctx, struct open_calls* calls);
 
 /* What the key of a span's point is. */
 enum key_state {

@@ -7,6 +7,7 @@
 #ifndef AUGER_GOROUTINE_H
 #define AUGER_GOROUTINE_H
 
+#include "call_values.h"
 #include "go_runtime.h"
 #include "maps.h"
 
@@ -46,9 +47,15 @@ struct goroutine_waits {
     } at_entry[WIRE_MAX_OPEN_CALLS];
 };
 
+enum {
+    GOROUTINE_VALUES = 4, /* calls of a goroutine whose values are kept; those of more are unread */
+};
+
 struct goroutine_state {
     struct open_calls calls; /* first: who has one of these has the other */
     struct goroutine_waits waits;
+    /* By open_call.value_slot, in place of thread_values: they may end on another thread. */
+    struct call_values values[GOROUTINE_VALUES];
 };
 
 /* Elements are made and deleted by the tracker, for goroutines with open calls; read, and samples
@@ -72,12 +79,19 @@ struct go_processes_map {
     __type(value, struct wire_go_runtime);
 };
 
+extern struct goroutine_calls_map goroutine_calls SEC(".maps");
+extern struct go_processes_map go_processes SEC(".maps");
+
+/* Of a goroutine of the current process, whose calls these are. */
+static __always_inline struct goroutine_state* state_of(const struct open_calls* calls) {
+    struct goroutine_key key = {.g = calls->g, .tgid = bpf_get_current_pid_tgid() >> 32};
+
+    return bpf_map_lookup_elem(&goroutine_calls, &key);
+}
+
 static __always_inline bool is_off_thread(const struct goroutine_absence* away) {
     return away->since_ns && away->epoch == config.go_epoch;
 }
-
-extern struct goroutine_calls_map goroutine_calls SEC(".maps");
-extern struct go_processes_map go_processes SEC(".maps");
 
 /* What was done has held a goroutine up, unless that is on no thread: then whatever it waits for
  * goes on meanwhile. */

@@ -7,12 +7,6 @@
 #include "call_counters.h"
 #include "goroutine.h"
 
-static __always_inline struct goroutine_state* state_of(const struct open_calls* calls) {
-    struct goroutine_key key = {.g = calls->g, .tgid = bpf_get_current_pid_tgid() >> 32};
-
-    return bpf_map_lookup_elem(&goroutine_calls, &key);
-}
-
 // Of its own, like others that a loop calls.
 __noinline u32 place_of_call(const struct open_calls* calls, u32 index) {
     return calls ? calls->calls[index & (WIRE_MAX_OPEN_CALLS - 1)].waits_at_entry &

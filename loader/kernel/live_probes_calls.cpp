@@ -20,14 +20,6 @@ bool reads_arguments(const CallProgram& program) {
         });
 }
 
-// Something depends on the values, so that all calls must have them.
-bool decides(const CallProgram& program) {
-    return program.wire.label != WIRE_NO_LABEL ||
-           std::ranges::any_of(program.wire.predicate, [](const wire_predicate& predicate) {
-               return predicate.clauses != 0;
-           });
-}
-
 } // namespace
 
 std::string LiveProbes::no_duration(PlaceKind kind) {
@@ -76,10 +68,6 @@ Error LiveProbes::unreadable(const PlaceMatch& match) {
         return Error{"read arguments", match.name,
                      "they are known where a function begins, not at a place inside it",
                      "name the function, or a USDT probe, whose arguments are known"};
-    if (match.in_go)
-        return Error{"judge calls by their values", match.name,
-                     "values are kept by thread, and a goroutine may go on on another one",
-                     "its results can be asked for, and its label: golabel(\"KEY\")"};
     return Error{"read arguments", match.name,
                  "they are overwritten before the first instruction that can be probed",
                  "its result and errno can be read"};
@@ -87,8 +75,6 @@ Error LiveProbes::unreadable(const PlaceMatch& match) {
 
 bool LiveProbes::can_read(const CallProgram& program, const Place& place) {
     if (!has_duration(place.match.kind) && !place.match.usdt && !place.match.tracepoint)
-        return false;
-    if (place.match.in_go && decides(program) && !is_read_at_return(program))
         return false;
     return place.match.kind != PlaceKind::function || place.match.argument_entry ||
            !reads_arguments(program);

@@ -9,6 +9,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -131,6 +132,36 @@ TEST_F(GoValues, JudgeCallsByTheirText) {
     observe("go_values_pie");
     const Shown found = shown("main.named", {"half"}, "str(text) == \"/item/7!\"");
     EXPECT_EQ(found, (Shown{{"-3"}}));
+}
+
+// The goroutines are asleep in their calls, and most go on on another thread.
+TEST_F(GoValues, GoWithTheirGoroutines) {
+    constexpr size_t moves = 400;
+    observe();
+    const Shown found = shown("main.moving", {"n", "text"});
+    // So many slow calls at once are more than are told of.
+    ASSERT_EQ(found.size() + session_.lost("slow calls: rate limit") +
+                  session_.lost("slow calls: event ring full"),
+              moves);
+    EXPECT_GE(found.size(), 100u);
+    std::set<std::string> seen;
+    for (const auto& call : found) {
+        EXPECT_EQ(call[1], quoted("text " + call[0]));
+        seen.insert(call[0]);
+    }
+    EXPECT_EQ(seen.size(), found.size());
+    EXPECT_EQ(session_.lost("values: no memory for thread"), 0u);
+}
+
+TEST_F(GoValues, JudgeCallsThatGoOnElsewhere) {
+    observe();
+    CallConditions conditions;
+    conditions.only_if = "n % 4 == 1 and str(text) != \"text 41\" and ret != 0";
+    const ProbeId probe = session_.time("main.moving", {}, conditions);
+    program_->go();
+    session_.pump_to_end();
+    EXPECT_EQ(session_.calls(probe).returns, 99u);
+    EXPECT_EQ(session_.calls(probe).filtered, 301u);
 }
 
 // Words in registers: those of strings, too.

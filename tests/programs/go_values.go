@@ -10,7 +10,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
+	"sync"
+	"time"
 )
 
 type point struct{ x, y int }
@@ -59,7 +62,31 @@ func grow(n int) int {
 	return room[0]
 }
 
-const calls = 50
+// Its caller goes on on any thread.
+//
+//go:noinline
+func moving(n int, text string) int {
+	time.Sleep(time.Millisecond)
+	return sink + n + len(text)
+}
+
+// Several at once, of which each makes several calls, all with other arguments.
+func move() {
+	var all sync.WaitGroup
+	for i := 0; i < movers; i++ {
+		all.Add(1)
+		go func(i int) {
+			defer all.Done()
+			for k := 0; k < moves; k++ {
+				n := i*moves + k
+				moving(n, fmt.Sprint("text ", n))
+			}
+		}(i)
+	}
+	all.Wait()
+}
+
+const calls, movers, moves = 50, 40, 10
 
 func main() {
 	input := bufio.NewReader(os.Stdin)
@@ -67,6 +94,7 @@ func main() {
 	if _, err := input.ReadString('\n'); err != nil {
 		os.Exit(2)
 	}
+	runtime.GOMAXPROCS(4)
 	long := strings.Repeat("x", 100)
 	for i := 0; i < calls; i++ {
 		at := &point{i, i % 2}
@@ -84,6 +112,7 @@ func main() {
 		sink += pair[0] + int(small)
 		nothing(at)
 	}
+	move()
 	line, _ := json.Marshal(map[string]interface{}{"program": "go_values", "pid": os.Getpid(),
 		"final": true, "ok": true, "calls": calls})
 	fmt.Println(string(line))

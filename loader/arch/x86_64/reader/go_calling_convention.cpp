@@ -13,8 +13,9 @@ namespace {
 
 using Kind = ValueType::Kind;
 
-constexpr uint8_t general[] = {0, 3, 2, 5, 4, 8, 9, 10, 11}; // rax rbx rcx rdi rsi r8 r9 r10 r11
-constexpr size_t vector_registers = 15;
+constexpr uint8_t word_registers[] = {0, 3, 2,  5, 4,
+                                      8, 9, 10, 11}; // rax rbx rcx rdi rsi r8 r9 r10 r11
+constexpr size_t float_registers = 15;
 
 // A structure can be spoken of where its first two words are parts of it.
 bool begins_with_words(const std::vector<TypeLeaf>& leaves) {
@@ -28,9 +29,9 @@ bool begins_with_words(const std::vector<TypeLeaf>& leaves) {
 } // namespace
 
 std::optional<Place> go_argument_place(unsigned number, ValueType type) {
-    if (number >= std::size(general))
+    if (number >= std::size(word_registers))
         return std::nullopt;
-    return Place::of_register(general[number], std::move(type));
+    return Place::of_register(word_registers[number], std::move(type));
 }
 
 std::vector<std::optional<Place>> go_result_places(const std::vector<ValueType>& results) {
@@ -46,14 +47,14 @@ std::vector<std::optional<Place>> go_result_places(const std::vector<ValueType>&
         const auto floats = static_cast<size_t>(std::ranges::count(
             leaves, Kind::floating, [](const TypeLeaf& leaf) { return leaf.type.kind; }));
         const size_t others = leaves.size() - floats;
-        if (holds_array(type) || words + others > std::size(general) ||
-            vectors + floats > vector_registers)
+        if (holds_array(type) || words + others > std::size(word_registers) ||
+            vectors + floats > float_registers)
             continue; // on the stack
         if (others > 0 &&
             (type.kind == Kind::structure ? begins_with_words(leaves) : floats == 0)) {
-            Place place = Place::of_register(general[words], type);
+            Place place = Place::of_register(word_registers[words], type);
             if (others > 1)
-                place.second_register = general[words + 1];
+                place.second_register = word_registers[words + 1];
             place.at_end = true;
             places[i] = std::move(place);
         }
