@@ -74,6 +74,11 @@ int span_point(struct pt_regs* ctx) {
     __sync_fetch_and_add(&counters->entry_hits, 1);
     if ((cookie & WIRE_COOKIE_POINTER) && !calls_timed_function(ctx, cookie))
         return 0;
+    // A jump that does not jump, or a function of Go's that begins again on a larger stack.
+    if (cookie & WIRE_COOKIE_TAIL
+            ? !begins_by_jump(ctx, cookie)
+            : (cookie & WIRE_COOKIE_CONDITIONAL) && begins_by_jump(ctx, cookie))
+        return 0;
     calls = calls_of_observed(bpf_get_current_task_btf(), counters);
     if (!calls)
         return 0;

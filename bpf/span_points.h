@@ -379,6 +379,11 @@ static __always_inline void park_elsewhere(struct wire_span* open, u64 now) {
     open->tid = 0; // so that the thread no longer means it: attached_span()
 }
 
+// Whether a goroutine runs, which goes from thread to thread: what has no key is its own.
+static __always_inline bool is_goroutine(struct goroutine_key* worker) {
+    return find_worker(worker) == WORKER_IS_GOROUTINE && worker->g;
+}
+
 // The current thread is at a point of a span, whose key is `value` where it has one. At a
 // tracepoint `calls` are the CPU's, and `around` is the thread's (NULL: it is not observed). At all
 // others both are the same.
@@ -386,6 +391,7 @@ __noinline int reach_span_point(struct open_calls* calls, struct open_calls* aro
                                 bool at_tracepoint, u32 point_spec, u64 value) {
     u64 id = bpf_get_current_pid_tgid(), now = bpf_ktime_get_ns(), name, state;
     struct wire_spec* spec = bpf_map_lookup_elem(&specs, &point_spec);
+    struct goroutine_key worker;
     struct wire_span_point point;
     struct wire_span_key key;
     struct span* span;
@@ -404,7 +410,9 @@ __noinline int reach_span_point(struct open_calls* calls, struct open_calls* aro
     key.generation = point.generation;
     key.key = point.flags & WIRE_SPAN_KEYED ? value : (u32)id;
     name = name_of_spec(point.spec, point.generation);
-    if (!(point.flags & WIRE_SPAN_KEYED) && point.role != WIRE_SPAN_BEGIN) {
+    if (!(point.flags & WIRE_SPAN_KEYED) && !at_tracepoint && is_goroutine(&worker)) {
+        key.key = worker.g;
+    } else if (!(point.flags & WIRE_SPAN_KEYED) && point.role != WIRE_SPAN_BEGIN) {
         u32 place = find_attached(calls, name);
 
         // Not one that another thread has taken up since.

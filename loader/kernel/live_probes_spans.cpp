@@ -63,9 +63,9 @@ bool holds_locks(const std::string& category) {
 } // namespace
 
 std::string LiveProbes::no_point(const PlaceMatch& match, const PointOfSpan& point) {
-    if (match.in_go)
-        return "a goroutine may go on on another thread than it was on at this point; `time` "
-               "follows calls of Go's functions from thread to thread";
+    if (match.in_go && !point.at_entry())
+        return "it is not seen as a point where a Go function returns: name one that is called "
+               "there, or time the function";
     if (match.kind == PlaceKind::function || match.kind == PlaceKind::call_site)
         return {};
     if (!point.at_entry() && match.kind == PlaceKind::tracepoint)
