@@ -116,7 +116,7 @@ static __always_inline void reach_returned_point(struct open_calls* calls,
                 return;
         }
     }
-    reach_point_of_span(calls, calls->ending.spec, key);
+    reach_point_of_span(calls, calls->ending.spec, spec, key);
 }
 
 // Whether the exit is before the instruction that returns.

@@ -107,7 +107,7 @@ int span_point(struct pt_regs* ctx) {
     }
     __sync_fetch_and_add(&counters->returns, 1);
     if (spec->point.role != WIRE_SPAN_NONE)
-        reach_point_of_span(calls, spec_index(cookie), key);
+        reach_point_of_span(calls, spec_index(cookie), spec, key);
     return 0;
 }
 

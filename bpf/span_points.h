@@ -379,19 +379,22 @@ static __always_inline void park_elsewhere(struct wire_span* open, u64 now) {
     open->tid = 0; // so that the thread no longer means it: attached_span()
 }
 
-// Whether a goroutine runs, which goes from thread to thread: what has no key is its own.
-static __always_inline bool is_goroutine(struct goroutine_key* worker) {
-    return find_worker(worker) == WORKER_IS_GOROUTINE && worker->g;
+// The goroutine that runs, which goes from thread to thread: what has no key is its own. 0: none. A
+// function of its own, whose stack is not needed any more where others are walked.
+__noinline u64 running_goroutine(void) {
+    struct goroutine_key worker;
+
+    return find_worker(&worker) == WORKER_IS_GOROUTINE ? worker.g : 0;
 }
 
-// The current thread is at a point of a span, whose key is `value` where it has one. At a
+// The current thread is at a point of a span, whose key is `value` where it has one, or else the
+// goroutine that runs, or 0. At a
 // tracepoint `calls` are the CPU's, and `around` is the thread's (NULL: it is not observed). At all
 // others both are the same.
 __noinline int reach_span_point(struct open_calls* calls, struct open_calls* around,
                                 bool at_tracepoint, u32 point_spec, u64 value) {
     u64 id = bpf_get_current_pid_tgid(), now = bpf_ktime_get_ns(), name, state;
     struct wire_spec* spec = bpf_map_lookup_elem(&specs, &point_spec);
-    struct goroutine_key worker;
     struct wire_span_point point;
     struct wire_span_key key;
     struct span* span;
@@ -408,11 +411,9 @@ __noinline int reach_span_point(struct open_calls* calls, struct open_calls* aro
     key.tgid = point.flags & WIRE_SPAN_ANYWHERE ? 0 : id >> 32;
     key.spec = point.spec;
     key.generation = point.generation;
-    key.key = point.flags & WIRE_SPAN_KEYED ? value : (u32)id;
+    key.key = value || point.flags & WIRE_SPAN_KEYED ? value : (u32)id;
     name = name_of_spec(point.spec, point.generation);
-    if (!(point.flags & WIRE_SPAN_KEYED) && !at_tracepoint && is_goroutine(&worker)) {
-        key.key = worker.g;
-    } else if (!(point.flags & WIRE_SPAN_KEYED) && point.role != WIRE_SPAN_BEGIN) {
+    if (!value && !(point.flags & WIRE_SPAN_KEYED) && point.role != WIRE_SPAN_BEGIN) {
         u32 place = find_attached(calls, name);
 
         // Not one that another thread has taken up since.
@@ -461,7 +462,9 @@ static __always_inline void let_tracepoints_in(struct open_calls* calls) {
 
 // ... but not at a tracepoint.
 static __always_inline void reach_point_of_span(struct open_calls* calls, u32 point_spec,
-                                                u64 value) {
+                                                const struct wire_spec* spec, u64 value) {
+    if (!(spec->point.flags & WIRE_SPAN_KEYED))
+        value = running_goroutine();
     keep_tracepoints_out(calls);
     reach_span_point(calls, calls, false, point_spec, value);
     let_tracepoints_in(calls);
