@@ -327,7 +327,7 @@ __noinline int keep_for_goroutine(const struct open_calls* calls, struct open_ca
     state = state_of(calls);
     if (!state || call->value_slot >= GOROUTINE_VALUES) {
         call->value_slot = NO_VALUE_SLOT;
-        count_loss(WIRE_LOSS_VALUES);
+        count_loss(WIRE_LOSS_GOROUTINE_VALUES);
         return 0;
     }
     state->values[call->value_slot & (GOROUTINE_VALUES - 1)] = *values;

@@ -74,3 +74,15 @@ __noinline int find_worker(struct goroutine_key* worker) {
     worker->padding = 0;
     return has_polled_tasks(process) ? WORKER_IS_TASK : WORKER_IS_GOROUTINE;
 }
+
+// Above all numbers of threads and addresses.
+#define GOROUTINE_ID (1ULL << 63)
+
+__noinline u64 running_goroutine(void) {
+    struct goroutine_key worker;
+    u64 id;
+
+    if (find_worker(&worker) != WORKER_IS_GOROUTINE || !worker.g)
+        return 0;
+    return find_goroutine_id(&worker, &id) && id ? GOROUTINE_ID | id : worker.g;
+}

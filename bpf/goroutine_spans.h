@@ -63,6 +63,11 @@ int is_work_of(const struct goroutine_work* work, const struct goroutine_key* wo
 /* It is from now on. */
 int note_owner_of_work(struct goroutine_work* work, const struct goroutine_key* worker);
 
+/* What no other goroutine of the process has, of the one that runs: a key of spans that no thread
+ * has. 0: none runs. A function of its own, whose stack is not needed any more where others are
+ * walked. */
+u64 running_goroutine(void);
+
 /* The spans that the goroutine works for; NULL: there are none. */
 static __always_inline struct attached_spans*
 spans_of_goroutine(const struct goroutine_key* worker) {

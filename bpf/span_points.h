@@ -379,18 +379,9 @@ static __always_inline void park_elsewhere(struct wire_span* open, u64 now) {
     open->tid = 0; // so that the thread no longer means it: attached_span()
 }
 
-// The goroutine that runs, which goes from thread to thread: what has no key is its own. 0: none. A
-// function of its own, whose stack is not needed any more where others are walked.
-__noinline u64 running_goroutine(void) {
-    struct goroutine_key worker;
-
-    return find_worker(&worker) == WORKER_IS_GOROUTINE ? worker.g : 0;
-}
-
-// The current thread is at a point of a span, whose key is `value` where it has one, or else the
-// goroutine that runs, or 0. At a
-// tracepoint `calls` are the CPU's, and `around` is the thread's (NULL: it is not observed). At all
-// others both are the same.
+// The current thread is at a point of a span, whose key is `value` where it has one, or else that
+// of the goroutine that runs, or 0. At a tracepoint `calls` are the CPU's, and `around` is the
+// thread's (NULL: it is not observed). At all others both are the same.
 __noinline int reach_span_point(struct open_calls* calls, struct open_calls* around,
                                 bool at_tracepoint, u32 point_spec, u64 value) {
     u64 id = bpf_get_current_pid_tgid(), now = bpf_ktime_get_ns(), name, state;

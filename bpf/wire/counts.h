@@ -74,6 +74,8 @@ enum wire_loss {
     WIRE_LOSS_CALLER, /* a call that is a jump, out of a function whose caller is not known: dropped
                        */
     WIRE_LOSS_RETURN, /* a wait whose end was not seen, nor can be told later */
+    WIRE_LOSS_GOROUTINE_VALUES, /* those of a call of a goroutine in which as many calls are open as
+                                   there is room for: predicates on them do not hold */
     WIRE_LOSSES,
 };
 

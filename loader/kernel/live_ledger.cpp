@@ -37,6 +37,7 @@ constexpr std::array<const char*, WIRE_LOSSES> loss_names = {
     "trace contexts: unreadable, or changed while they were read",
     "tail calls: caller unknown",
     "waits: the thread was not seen to come back",
+    "values: more than 4 open calls of a goroutine",
 };
 
 // In the order of FunctionProblem.

@@ -30,6 +30,13 @@ bool is_go_label(const wire_fetch& fetch) {
            fetch.size <= WIRE_GO_LABEL_KEY;
 }
 
+// The i-th is a string of the process's that is as long as a value says that is there by then.
+bool has_length(const wire_call_program& program, size_t i) {
+    const wire_fetch& fetch = program.fetch[i];
+    return (fetch.flags & WIRE_FETCH_STRING) && fetch.length < i && !is_of_record(fetch) &&
+           !((fetch.flags ^ program.fetch[fetch.length].flags) & WIRE_FETCH_AT_END);
+}
+
 // Whoever reads the values that come back finds them by these indices.
 bool holds_together(const CallProgram& program) {
     const wire_call_program& wire = program.wire;
@@ -44,6 +51,8 @@ bool holds_together(const CallProgram& program) {
         if (fetch.base == WIRE_BASE_COMPUTED &&
             (fetch.number >= i || (fetch.operand != WIRE_NO_VALUE && fetch.operand >= i) ||
              fetch.operation > WIRE_MODULO_SIGNED))
+            return false;
+        if ((fetch.flags & WIRE_FETCH_COUNTED) && !has_length(wire, i))
             return false;
         if (is_of_record(fetch) && !lies_in_record(fetch))
             return false;

@@ -31,6 +31,10 @@ class LiveOwnProfile : public LiveTest {
         return collapsed.find(";" + function + " ") != collapsed.npos ||
                collapsed.find(";" + function + ";") != collapsed.npos;
     }
+    // Until then a profile of one second may be over before there is a whole stack in it.
+    static bool has_tables(LiveAuger& auger) {
+        return wait_until([&] { return auger.ask("status")["unwinding"]["pending"] == json(0); });
+    }
     static void expect_only(const std::string& collapsed, const std::string& process) {
         std::istringstream lines(collapsed);
         size_t stacks = 0;
@@ -50,6 +54,7 @@ TEST_F(LiveOwnProfile, OfAProgramInC) {
     program.wait_ready();
     const std::string pid = std::to_string(program.pid());
     LiveAuger auger({"-p", pid + "," + std::to_string(other_.pid()), "--serve", "unix:" + socket_});
+    ASSERT_TRUE(has_tables(auger));
     const std::string collapsed = profile(program, "collapsed");
     expect_only(collapsed, "own_profile");
     EXPECT_TRUE(holds(collapsed, "knead")) << collapsed;
@@ -76,6 +81,7 @@ TEST_F(LiveOwnProfile, OfAProgramInPython) {
     program.wait_ready();
     LiveAuger auger({"-p", std::to_string(program.pid()) + "," + std::to_string(other_.pid()),
                      "--serve", "unix:" + socket_});
+    ASSERT_TRUE(has_tables(auger));
     const std::string collapsed = profile(program, "collapsed");
     expect_only(collapsed, "python3");
     EXPECT_TRUE(holds(collapsed, "knead")) << collapsed;

@@ -19,6 +19,7 @@ namespace {
 using testing::HasSubstr;
 
 constexpr size_t calls = 50;
+constexpr char no_room[] = "values: more than 4 open calls of a goroutine";
 
 class GoValues : public KernelTest {
   protected:
@@ -150,7 +151,20 @@ TEST_F(GoValues, GoWithTheirGoroutines) {
         seen.insert(call[0]);
     }
     EXPECT_EQ(seen.size(), found.size());
-    EXPECT_EQ(session_.lost("values: no memory for thread"), 0u);
+    EXPECT_EQ(session_.lost(no_room), 0u);
+}
+
+// The outer ones of a goroutine's calls keep theirs, of which there is room for four.
+TEST_F(GoValues, OfMoreCallsThanThereIsRoomForAreUnread) {
+    observe();
+    const Shown found = shown("main.deep", {"n", "ret"});
+    ASSERT_EQ(found.size(), 7u);
+    for (size_t i = 0; i < found.size(); i++)
+        EXPECT_EQ(found[i], i < 3
+                                ? (std::vector<std::string>{"none", "none"})
+                                : (std::vector<std::string>{std::to_string(i), std::to_string(i)}))
+            << i;
+    EXPECT_EQ(session_.lost(no_room), 3u);
 }
 
 TEST_F(GoValues, JudgeCallsThatGoOnElsewhere) {

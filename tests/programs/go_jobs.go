@@ -57,7 +57,22 @@ func job(n int) {
 	workBetween()
 }
 
-const workers, jobs = 20, 15
+// One goroutine begins a job and ends, the next one, with its descriptor, finishes it.
+func handOver(n int) {
+	done := make(chan bool)
+	go func() {
+		begin(n)
+		done <- true
+	}()
+	<-done
+	go func() {
+		finish(n)
+		done <- true
+	}()
+	<-done
+}
+
+const workers, jobs, handedOver = 20, 15, 10
 
 func main() {
 	runtime.GOMAXPROCS(4)
@@ -80,8 +95,13 @@ func main() {
 		}(w)
 	}
 	all.Wait()
+	runtime.GOMAXPROCS(1)
+	for i := 0; i < handedOver; i++ {
+		handOver(workers*jobs + i)
+	}
 	line, _ := json.Marshal(map[string]interface{}{"program": "go_jobs", "pid": os.Getpid(),
-		"final": true, "ok": true, "jobs": workers * jobs, "took_ns": took})
+		"final": true, "ok": true, "jobs": workers * jobs, "handed_over": handedOver,
+		"took_ns": took})
 	fmt.Println(string(line))
 	waitForWord()
 }

@@ -62,6 +62,14 @@ func grow(n int) int {
 	return room[0]
 }
 
+//go:noinline
+func deep(n int) int {
+	if n == 0 {
+		return 0
+	}
+	return deep(n-1) + 1
+}
+
 // Its caller goes on on any thread.
 //
 //go:noinline
@@ -112,6 +120,7 @@ func main() {
 		sink += pair[0] + int(small)
 		nothing(at)
 	}
+	sink += deep(6)
 	move()
 	line, _ := json.Marshal(map[string]interface{}{"program": "go_values", "pid": os.Getpid(),
 		"final": true, "ok": true, "calls": calls})

@@ -184,7 +184,13 @@ wire_values Machine::run(const wire_call_program& program) const {
             continue;
         }
         bool readable = fetch(wanted, values, values.value[i]);
-        if (readable && (wanted.flags & WIRE_FETCH_STRING)) {
+        if (readable && (wanted.flags & WIRE_FETCH_COUNTED)) {
+            char* slot = values.string[wanted.string];
+            std::memset(slot, 0, WIRE_STRING);
+            const size_t length = std::min<uint64_t>(values.value[wanted.length], WIRE_STRING - 1);
+            readable = (values.readable >> wanted.length & 1) &&
+                       (length == 0 || read(values.value[i], slot, length));
+        } else if (readable && (wanted.flags & WIRE_FETCH_STRING)) {
             char* slot = values.string[wanted.string];
             size_t length = 0;
             for (; length + 1 < wanted.size; ++length) {
