@@ -61,7 +61,9 @@ Objection go_to_member(Place& place, int64_t offset, ValueType type) {
             return "lies too far away";
     } else {
         const auto at = static_cast<uint64_t>(offset);
-        if (offset < 0 || at >= 16 || type.size > 8 - at % 8)
+        if (offset >= 16)
+            return "lies in a third register";
+        if (offset < 0 || type.size > 8 - at % 8)
             return "lies in two registers";
         if (at >= 8) {
             if (!place.second_register)
