@@ -64,7 +64,7 @@ bool holds_locks(const std::string& category) {
 
 std::string LiveProbes::no_point(const PlaceMatch& match, const PointOfSpan& point) {
     if (match.in_go && !point.at_entry())
-        return "it is not seen as a point where a Go function returns: name one that is called "
+        return "the return of a Go function cannot be a point: name a function that is called "
                "there, or time the function";
     if (match.kind == PlaceKind::function || match.kind == PlaceKind::call_site)
         return {};

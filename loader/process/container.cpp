@@ -140,15 +140,16 @@ std::optional<Container> innermost_container(std::string_view cgroup) {
 }
 
 std::string kubernetes_pod_of(std::string_view cgroup) {
+    // From the top: what is below a container's group may be named by what runs in it.
     while (!cgroup.empty()) {
-        const size_t slash = cgroup.rfind('/');
-        std::string_view last = slash == cgroup.npos ? cgroup : cgroup.substr(slash + 1);
-        cgroup = cgroup.substr(0, slash == cgroup.npos ? 0 : slash);
-        const bool is_slice = take_ends(last, "", ".slice");
-        const size_t pod = last.rfind("pod");
-        if (pod == last.npos || (is_slice ? pod == 0 || last[pod - 1] != '-' : pod != 0))
+        const size_t slash = cgroup.find('/');
+        std::string_view name = cgroup.substr(0, slash);
+        cgroup = slash == cgroup.npos ? std::string_view() : cgroup.substr(slash + 1);
+        const bool is_slice = take_ends(name, "", ".slice");
+        const size_t pod = name.rfind("pod");
+        if (pod == name.npos || (is_slice ? pod == 0 || name[pod - 1] != '-' : pod != 0))
             continue;
-        std::string uid(last.substr(pod + 3));
+        std::string uid(name.substr(pod + 3));
         if (is_slice)
             std::ranges::replace(uid, '_', '-');
         if (is_pod_uid(uid))

@@ -26,9 +26,10 @@ std::optional<Container> container_of(std::string_view cgroup);
 // The same, or the nearest one above it: a container may have groups of its own.
 std::optional<Container> innermost_container(std::string_view cgroup);
 
-// The uid of the Kubernetes pod whose group that is, or that it is below, as the API writes it; empty
-// where it is of none. The kubelet names a pod's group podUID, or, as systemd's slices,
-// kubepods-QOS-podUID.slice with '_' for '-'. Of a static pod it is the hash of its manifest.
+// The uid of the Kubernetes pod whose group that is, or that it is below (the outermost, since what
+// runs in a container may name groups below its own), as the API writes it; empty: of none. The
+// kubelet names a pod's group podUID, or, as systemd's slices, kubepods-QOS-podUID.slice with '_'
+// for '-'. Of a static pod it is the hash of its manifest.
 std::string kubernetes_pod_of(std::string_view cgroup);
 
 // Where to look; tests have folders of their own.

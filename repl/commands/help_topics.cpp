@@ -36,12 +36,12 @@ Joined with +: slow+taken, fast+not-taken, slow+=3. `flame`, `top`, `threads`, `
 `callees` and `save` take a class, `diff` two.)help"},
         {"expressions", "values of calls, and predicates over them", R"help(
 An EXPRESSION is a value of a call:
-  arg0 ... argN                  arguments by position: 64 bits where no type is known. Of a Go
-                                 function the words that it gets in registers, two for a string
+  arg0 ... argN                  arguments by position: 64 bits where no type is known. In a Go
+                                 function the registers that pass arguments; a string takes two
   fd, req->len                   parameters by name and their members, with debug information
   str(arg1)                      the string that a pointer leads to; a string or []byte of Go's
-  ret                            the result, when the call has ended; of a Go function the first,
-                                 and ret1, ret2, or their names, are the others
+  ret                            the result, when the call has ended; further results of a Go
+                                 function are ret1, ret2, or go by their names
   errno                          of the thread, when the call has ended
   task                           the coroutine of the task that CPython runs, by its id(), and the
                                  task's name; of a task that tokio (Rust) polls, or a virtual

@@ -119,9 +119,9 @@ CommandRow probes_command() {
         .usage = "probes   or   probes usdt [PATTERN]   or   probes tracepoint [PATTERN]",
         .summary = "the probes, their places and thresholds; the USDT probes and tracepoints that there are",
         .details = R"help(
-Beside each function stands how the ends of its calls are seen (`help exit`): ret, ret (cheap), ret
-(2 of 3 cheap), trampoline; below each probe what its hits took of the target's CPU time in the last
-second that was measured, by an estimate (`help overhead`).
+Each function is shown with how its return is probed (`help exit`): ret, ret (cheap), ret (2 of 3
+cheap) or trampoline. Each probe is shown with an estimate of the share of the target's CPU time that
+its hits took in the last second measured (`help overhead`).
 
 A PROBE is written
   function            in the program; in its libraries when the program has none of that name

@@ -167,8 +167,8 @@ probe, one of its arguments; of a tracepoint, one of its fields; `task`, the tas
 that CPython runs, or that tokio (Rust) polls, or a virtual thread of Java's (JDK 25); `trace` or `span_id`. Where a thread runs no task, or works for no trace, that is
 no key, and nothing begins or ends. `ret` and `errno` are known at the return, so a point that asks
 for them is there. Without `key` (or with `key thread`) a span belongs to the thread on which it
-begins, and a point other than `from` means the span that the thread works for at that moment; in Go
-that of the goroutine, on whatever thread.
+begins, and a point other than `from` means the span that the thread works for at that moment. In
+a Go program it belongs to the goroutine instead, whichever thread that runs on.
 
 Samples belong to the span that their thread works for: from `from` on, until `park` (it waits for
 something, and the thread goes on to another one) or `to`, and again from `resume` on. A thread that

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 
 namespace auger::test {
@@ -20,6 +21,19 @@ void split_by_exchanges(Session& session, ProbeId id, const ExchangeDefinition& 
     split.probe = id;
     split.threshold = {Threshold::Kind::fixed, 10'000'000, 0};
     must(session.backend().set_split(split));
+}
+
+nlohmann::json sample_whole_work(Session& session, Program& program, bool wall) {
+    must(session.backend().set_sampling({1999, wall}));
+    EXPECT_TRUE(
+        session.pump_until([&] { return session.backend().unwind_status().pending.empty(); }));
+    program.go();
+    nlohmann::json account = program.account();
+    must(session.backend().set_sampling({}));
+    program.go();
+    session.pump_to_end();
+    session.backend().settle_symbols(std::chrono::seconds(60));
+    return account;
 }
 
 std::vector<WorkSamples> samples_of_work(Session& session, std::span<const char* const> functions) {

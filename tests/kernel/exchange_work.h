@@ -4,6 +4,7 @@
 #pragma once
 
 #include "loader/base/ids.h"
+#include "tests/kernel/program.h"
 #include "tests/kernel/session.h"
 
 #include <cstdint>
@@ -14,6 +15,10 @@ namespace auger::test {
 
 // Makes exchanges a span with this id, and splits samples by it.
 void split_by_exchanges(Session& session, ProbeId id, const ExchangeDefinition& exchanges = {});
+
+// Has the program do its work while it is sampled at 1,999 Hz, from when its unwind tables are there,
+// to its end; its account. Names are known then.
+nlohmann::json sample_whole_work(Session& session, Program& program, bool wall = false);
 
 // Of samples in a function: in an exchange of its own, in one that has others', in none.
 struct WorkSamples {

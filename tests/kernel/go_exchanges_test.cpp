@@ -66,15 +66,7 @@ TEST_P(GoExchanges, HoldTheSamplesOfTheGoroutinesThatAnswerThem) {
     Session session;
     session.observe(program.pid());
     const ProbeId id = watch_exchanges(session);
-    must(session.backend().set_sampling({1999, GetParam()}));
-    ASSERT_TRUE(
-        session.pump_until([&] { return session.backend().unwind_status().pending.empty(); }));
-    program.go();
-    const nlohmann::json truth = program.account();
-    must(session.backend().set_sampling({}));
-    program.go();
-    session.pump_to_end();
-    session.backend().settle_symbols(std::chrono::seconds(60));
+    const nlohmann::json truth = sample_whole_work(session, program, GetParam());
     EXPECT_EQ(session.model().probe_statistics(id).returns, truth["served"].get<double>())
         << account(session.model().probe_statistics(id));
 
@@ -105,15 +97,7 @@ TEST_P(GoHandovers, AreToNobodyWhoHasTheDescriptorNext) {
     Session session;
     session.observe(program.pid());
     const ProbeId id = watch_exchanges(session);
-    must(session.backend().set_sampling({1999, false}));
-    ASSERT_TRUE(
-        session.pump_until([&] { return session.backend().unwind_status().pending.empty(); }));
-    program.go();
-    const nlohmann::json truth = program.account();
-    must(session.backend().set_sampling({}));
-    program.go();
-    session.pump_to_end();
-    session.backend().settle_symbols(std::chrono::seconds(60));
+    const nlohmann::json truth = sample_whole_work(session, program);
     EXPECT_EQ(session.model().probe_statistics(id).returns, truth["served"].get<double>())
         << account(session.model().probe_statistics(id));
 

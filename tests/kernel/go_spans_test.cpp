@@ -8,7 +8,6 @@
 #include <gmock/gmock.h>
 
 #include <array>
-#include <chrono>
 #include <filesystem>
 #include <string>
 
@@ -48,15 +47,7 @@ TEST_P(GoSpans, LastFromOneFunctionToAnother) {
     split.probe = id;
     split.threshold = {Threshold::Kind::fixed, 10'000'000, 0};
     must(session.backend().set_split(split));
-    must(session.backend().set_sampling({1999, false}));
-    ASSERT_TRUE(
-        session.pump_until([&] { return session.backend().unwind_status().pending.empty(); }));
-    program.go();
-    const nlohmann::json truth = program.account();
-    must(session.backend().set_sampling({}));
-    program.go();
-    session.pump_to_end();
-    session.backend().settle_symbols(std::chrono::seconds(60));
+    const nlohmann::json truth = sample_whole_work(session, program);
 
     const CallStatistics spans = session.model().probe_statistics(id);
     // Who finishes what another one began has nothing to do with it, unless the key says so.
@@ -89,7 +80,7 @@ TEST_P(GoSpans, DoNotBeginWhereOneReturns) {
     span.points[0].at_return = true;
     const auto added = session.backend().add_probe({ProbeId{100}, "job", {}, {}, span});
     ASSERT_FALSE(added);
-    EXPECT_THAT(added.error().message(), HasSubstr("where a Go function returns"));
+    EXPECT_THAT(added.error().message(), HasSubstr("the return of a Go function cannot be a point"));
 }
 
 } // namespace

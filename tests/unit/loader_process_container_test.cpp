@@ -65,6 +65,7 @@ TEST(Containers, ArePartsOfPods) {
         {"/kubepods.slice/kubepods-pod" + unit + ".slice/crio-" + web_id + ".scope/inner", uid},
         {"/kubelet.slice/kubelet-kubepods-besteffort-pod" + unit + ".slice", uid},
         {"/kubepods/besteffort/pod" + hash + "/" + web_id, hash},
+        {"/kubepods/pod" + uid + "/" + web_id + "/pod" + hash, uid}, // a claim of its own
         {"/kubepods.slice/kubepods-pod7.slice/crio-" + web_id + ".scope", ""},
         {"/kubepods/pod" + uid + "0", ""},
         {"/kubepods/pod" + unit, ""},

@@ -281,7 +281,7 @@ TEST_F(ScreenLoops, AreAskedForTheirRequests) {
     go_to("cycle");
     EXPECT_THAT(fixture.press('t'), IsEmpty());
     EXPECT_THAT(fixture.drawn(100, 30),
-                AllOf(HasSubstr("cycle is part of an event loop, in which requests take turns"),
+                AllOf(HasSubstr("cycle is part of an event loop, where requests are interleaved"),
                       HasSubstr(":span requests exchanges")));
     EXPECT_EQ(entered(), "span requests exchanges");
 }

@@ -123,9 +123,10 @@ bool Screen::Implementation::propose_span(const Subject& subject) {
     if (has_spans ||
         !std::ranges::binary_search(suggest_functions(model_, looked_at).loops, *function))
         return false;
-    tell(fmt::format("{} is part of an event loop, in which requests take turns.\nEnter times each "
-                     "of them; Esc and {} again: this function.",
-                     display_name(model_.symbols().name(*function)), key_name(Action::time_it)));
+    tell(fmt::format(
+        "{} is part of an event loop, where requests are interleaved.\nEnter times each "
+        "request; Esc, then {} again, times this function.",
+        display_name(model_.symbols().name(*function)), key_name(Action::time_it)));
     type_command(state_.spans_of.empty() ? "span requests exchanges" : "span auto");
     return true;
 }

@@ -198,11 +198,10 @@ void DwarfFunction::read_results(const std::vector<Dwarf_Die>& results) {
     for (size_t i = 0; i < results.size(); i++) {
         Parameter result{dwarf_name(results[i]), types[i], std::move(places[i])};
         if (!result.place)
-            result.absence = types[i].kind == ValueType::Kind::floating
-                                 ? "is a floating-point number, which cannot be read"
-                                 : fmt::format("is a {}, which is not returned in registers that "
-                                               "are known",
-                                               types[i].name);
+            result.absence =
+                types[i].kind == ValueType::Kind::floating
+                    ? "is a floating-point number, which cannot be read"
+                    : fmt::format("is a {}, which is not returned in registers", types[i].name);
         results_.push_back(std::move(result));
     }
 }
