@@ -27,21 +27,72 @@ struct {
     __type(value, u32);
 } call_targets SEC(".maps");
 
-enum { NO_MAPPING = 2 }; /* ENOENT */
-
-struct find_code {
-    u64 start;
-    u64 first_page;
-    u64 inode;
-    u64 file_size;
+enum {
+    NO_MAPPING = 2,      // ENOENT
+    MAPPINGS_CHANGE = 16 // EBUSY: somebody maps or unmaps, or puts a breakpoint into a file
 };
 
+struct code_address {
+    u64 mm; // the process, for as long as it runs a program
+    u64 address;
+};
+
+struct code_place {
+    u64 start, first_page; // of the mapping
+    u64 inode, file_size;  // 0: it is no file's
+    u64 start_stack;       // of the program, by which it is told from another with the same `mm`
+};
+
+/* Where calls went before, for moments in which that cannot be looked up. */
+struct {
+    __uint(type, BPF_MAP_TYPE_LRU_HASH);
+    __uint(max_entries, WIRE_MAX_CALLEES);
+    __type(key, struct code_address);
+    __type(value, struct code_place);
+} called_code SEC(".maps");
+
+// Who changes the mappings does so for some microseconds mostly.
+#define MOST_LOOKS 64
+
 static long note_code(struct task_struct* task, struct vm_area_struct* area,
-                      struct find_code* found) {
+                      struct code_place* found) {
     found->start = BPF_CORE_READ(area, vm_start);
     found->first_page = BPF_CORE_READ(area, vm_pgoff);
     found->inode = BPF_CORE_READ(area, vm_file, f_inode, i_ino);
     found->file_size = BPF_CORE_READ(area, vm_file, f_inode, i_size);
+    return 0;
+}
+
+// Which code is at the address: `target`'s inode, size and offset. An error of bpf_find_vma() when
+// there is none, or that cannot be told now.
+__noinline long find_code(u64 address, struct wire_call_target* target) {
+    struct task_struct* task = bpf_get_current_task_btf();
+    struct code_address key = {.mm = (u64)task->mm, .address = address};
+    struct code_place code = {.start_stack = BPF_CORE_READ(task, mm, start_stack)};
+    const struct code_place* known;
+    long error = 0;
+
+    if (!target)
+        return -NO_MAPPING;
+    known = bpf_map_lookup_elem(&called_code, &key);
+    for (u32 looks = 0; looks < MOST_LOOKS; looks++) {
+        error = bpf_find_vma(task, address, note_code, &code, 0);
+        if (error != -MAPPINGS_CHANGE)
+            break;
+        if (known && known->start_stack == code.start_stack) {
+            code = *known;
+            error = 0;
+            break;
+        }
+    }
+    if (error)
+        return error;
+    if (!known || known->start != code.start || known->inode != code.inode ||
+        known->start_stack != code.start_stack)
+        bpf_map_update_elem(&called_code, &key, &code, BPF_ANY);
+    target->inode = code.inode;
+    target->file_size = code.file_size;
+    target->offset = address - code.start + (code.first_page << 12);
     return 0;
 }
 
@@ -73,22 +124,18 @@ __noinline int find_target(u64 cookie, u64 from, u64 address, bool other_files) 
     struct wire_call_target target = {.spec = cookie & WIRE_COOKIE_SPEC_MASK,
                                       .generation = (u16)(cookie >> WIRE_COOKIE_GENERATION_SHIFT),
                                       .offset = address - from};
-    struct find_code code = {};
     long error;
 
     if (bpf_map_lookup_elem(&call_targets, &target))
         return 1;
     if (!other_files)
         return 0;
-    error = bpf_find_vma(bpf_get_current_task_btf(), address, note_code, &code, 0);
+    error = find_code(address, &target);
     // Nothing is mapped there: the call goes nowhere. Else the mappings are being changed just now.
     if (error)
         return error == -NO_MAPPING ? 0 : -1;
-    if (!code.inode)
+    if (!target.inode)
         return 0;
-    target.inode = code.inode;
-    target.file_size = code.file_size;
-    target.offset = address - code.start + (code.first_page << 12);
     return bpf_map_lookup_elem(&call_targets, &target) != NULL;
 }
 

@@ -59,6 +59,26 @@ static __always_inline bool is_gone(u64 sp) {
     return bpf_find_vma(bpf_get_current_task_btf(), sp, note_stack, &found, 0) == -ENOENT;
 }
 
+// Whether `sp` is so near the end of the thread's own stack that it cannot be on another one: less
+// below it than the kernel maps for a program before it runs (`stack_expand` of setup_arg_pages()),
+// or than the smallest stack of a thread (PTHREAD_STACK_MIN in glibc).
+static __always_inline bool is_near_stack_end(struct task_struct* task, u64 sp) {
+    const u64 first_stack = 128 << 10, smallest_stack = 16 << 10;
+
+    return BPF_CORE_READ(task, mm, start_stack) - sp < first_stack ||
+           BPF_CORE_READ(task, THREAD_POINTER) - sp < smallest_stack;
+}
+
+// Whether `sp`, which is above a call that began on the thread's own stack, is on it, too. Asked
+// where the mappings cannot be read now. Where the stack lies was remembered when such a call
+// began, or the call is near the stack's end: then what is above it there is nearer.
+static __noinline int is_on_known_stack(u64 sp) {
+    struct task_struct* task = bpf_get_current_task_btf();
+    struct open_calls* calls = bpf_task_storage_get(&open_calls, task, NULL, 0);
+
+    return calls && calls->own_stack_end ? sp < calls->own_stack_end : is_near_stack_end(task, sp);
+}
+
 __noinline int has_been_left(struct open_call* call, struct stack_place* here) {
     u64 return_address = 0;
 
@@ -71,20 +91,12 @@ __noinline int has_been_left(struct open_call* call, struct stack_place* here) {
         find_mapping_of(here);
     if (here->end && (call->sp < here->start || call->sp >= here->end))
         return is_gone(call->sp);
-    if (here->is_own || (!here->end && !call->return_address))
+    if (here->is_own)
         return 1;
+    if (!here->end && !call->return_address)
+        return is_on_known_stack(here->sp);
     read_return_address(&return_address, sizeof(return_address), 0, call->sp);
     return (u32)return_address != call->return_address;
-}
-
-// Whether `sp` is so near the end of the thread's own stack that it cannot be on another one: less
-// below it than the kernel maps for a program before it runs (`stack_expand` of setup_arg_pages()),
-// or than the smallest stack of a thread (PTHREAD_STACK_MIN in glibc).
-static __always_inline bool is_near_stack_end(struct task_struct* task, u64 sp) {
-    const u64 first_stack = 128 << 10, smallest_stack = 16 << 10;
-
-    return BPF_CORE_READ(task, mm, start_stack) - sp < first_stack ||
-           BPF_CORE_READ(task, THREAD_POINTER) - sp < smallest_stack;
 }
 
 __noinline int find_own_stack(struct open_calls* calls, u64 sp) {

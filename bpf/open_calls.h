@@ -29,8 +29,8 @@ static __always_inline bool is_listed(const struct open_call* call) {
  * is suspended there still waits: on another mapping it is kept, as long as that exists; on one
  * mapping, which may hold many such stacks, it is kept for as long as its return address is still
  * in place. Asked only in the rare case that some call is below. When the mappings cannot be read
- * now (their lock is taken), the return address decides if it is known; else the answer is 1: a
- * call wrongly kept would hold samples that are not its own.
+ * now (their lock is taken), the return address decides if it is known; it is of all calls but
+ * those on the thread's own stack, whose place is known.
  */
 int has_been_left(struct open_call* call, struct stack_place* here);
 

@@ -156,6 +156,32 @@ TEST_P(CallSites, CallsThroughPointersInTwoProcesses) {
             sum += truth("entries");
     }
     EXPECT_EQ(session.calls(*any).entries, sum);
+    EXPECT_EQ(session.lost("calls through pointers: target unreadable"), 0u);
+}
+
+// Where a call goes to another file is asked of the mappings, which another thread changes.
+TEST_P(CallSites, CallsThroughPointersWhileMemoryIsMapped) {
+    Program rehearsal("call_pointers", {"--calls", "1"});
+    const nlohmann::json functions = rehearsal.account().at("functions");
+    Program program("call_pointers", {"--calls", "500", "--remap", "--wait"});
+    program.wait_ready();
+    Session session({GetParam()});
+    session.observe(program.pid());
+    std::map<std::string, ProbeId> probes;
+    for (const auto& [name, counts] : functions.items())
+        if (name.starts_with("work@"))
+            probes[name] = session.time(name);
+    ASSERT_GE(probes.size(), 4u);
+    program.go();
+    session.pump_to_end();
+    const nlohmann::json account = program.account();
+    EXPECT_TRUE(account["ok"].get<bool>()) << account;
+    for (const auto& [name, probe] : probes) {
+        const Calls calls = session.calls(probe);
+        EXPECT_EQ(calls.entries, account["functions"][name]["entries"].get<uint64_t>()) << name;
+        EXPECT_EQ(calls.returns, account["functions"][name]["returns"].get<uint64_t>()) << name;
+    }
+    EXPECT_EQ(session.lost("calls through pointers: target unreadable"), 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, CallSites,

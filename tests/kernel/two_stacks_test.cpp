@@ -18,6 +18,20 @@ class TwoStacks : public KernelTest, public testing::WithParamInterface<const ch
         more.insert(more.end(), {"--calls", "500", "--wait"});
         return more;
     }
+    static void expect_returns(const std::vector<std::string>& more) {
+        Program program("two_stacks", arguments(more));
+        program.wait_ready();
+        Session session;
+        session.observe(program.pid());
+        const ProbeId below = session.time("suspended"), above = session.time("busy");
+        program.go();
+        session.pump_to_end();
+        EXPECT_TRUE(program.account()["ok"].get<bool>()) << program.account();
+        for (const ProbeId one : {below, above}) {
+            EXPECT_EQ(session.calls(one).returns, 500u);
+            EXPECT_EQ(session.calls(one).unwound, 0u);
+        }
+    }
 };
 
 TEST_P(TwoStacks, ACallBelowIsKept) {
@@ -57,18 +71,12 @@ TEST_P(TwoStacks, ACallBelowIsKept) {
 
 // A call that begins above does not tell that it is gone.
 TEST_P(TwoStacks, ACallBelowEndsByItsReturn) {
-    Program program("two_stacks", arguments({"--busy-us", "10"}));
-    program.wait_ready();
-    Session session;
-    session.observe(program.pid());
-    const ProbeId below = session.time("suspended"), above = session.time("busy");
-    program.go();
-    session.pump_to_end();
-    EXPECT_TRUE(program.account()["ok"].get<bool>());
-    for (const ProbeId one : {below, above}) {
-        EXPECT_EQ(session.calls(one).returns, 500u);
-        EXPECT_EQ(session.calls(one).unwound, 0u);
-    }
+    expect_returns({"--busy-us", "10"});
+}
+
+// ... nor while the kernel cannot say on which stack it is.
+TEST_P(TwoStacks, ACallBelowEndsByItsReturnWhileMemoryIsMapped) {
+    expect_returns({"--busy-us", "10", "--sleep-us", "100", "--remap"});
 }
 
 INSTANTIATE_TEST_SUITE_P(Mappings, TwoStacks, testing::Values("one", "apart", "merged"),

@@ -4,6 +4,7 @@
 // member, an argument, a variable that changes, from a library, and one that is left by longjmp.
 // Each site keeps an account of each function that it calls; the names in the account are probes.
 #include "call_sites.h"
+#include "common/remapping.h"
 
 #include <setjmp.h>
 
@@ -118,8 +119,13 @@ static size_t settle_account(void) {
 }
 
 int main(int argc, char** argv) {
+    static bool remaps;
+    static const struct truth_option options[] = {
+        {"remap", TRUTH_FLAG, &remaps, "another thread changes the mappings after the first round"}};
     static struct truth_program program = {.name = "call_pointers",
                                            .about = "calls functions through pointers",
+                                           .options = options,
+                                           .option_count = sizeof options / sizeof *options,
                                            .functions = functions,
                                            .pause_us = 100};
     truth_start(argc, argv, &program);
@@ -141,6 +147,8 @@ int main(int argc, char** argv) {
             call_back(table[i], i, &sites[LIBRARY][i]);
         jumping(order, which, values, 8);
         truth_expect(recursive(4) == 4, "recursive returned a wrong value");
+        if (done == 0 && remaps)
+            start_remapping();
     }
     program.function_count = settle_account();
     return truth_finish();

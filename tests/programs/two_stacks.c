@@ -3,9 +3,11 @@
 // A call that waits on one stack while its thread works on another one, at higher addresses:
 // `suspended` is called on the lower stack and switches to the upper one, where `busy` burns CPU
 // time and `asleep` sleeps. The stacks lie in one mapping or, with --apart, in one each. With
-// --merged the lower one is a thread's own, and the mapping is one all the same.
+// --merged the lower one is a thread's own, and the mapping is one all the same. With --remap
+// another thread changes the mappings all the time.
 #define _GNU_SOURCE
 #include "common/clocks.h"
+#include "common/remapping.h"
 #include "common/truth.h"
 
 #include <inttypes.h>
@@ -16,7 +18,7 @@
 #include <ucontext.h>
 
 enum { stack_size = 256 * 1024 };
-static bool apart, merged;
+static bool apart, merged, remaps;
 static uint64_t busy_us = 1000, sleep_us = 1000, busy_cpu_ns;
 static ucontext_t main_context, lower, upper;
 
@@ -75,6 +77,8 @@ static bool share_mapping(const void* low, const void* high) {
 static void* on_thread(void* upper_stack) {
     truth_expect(share_mapping(__builtin_frame_address(0), upper_stack),
                  "the kernel makes one mapping of both stacks");
+    if (remaps)
+        start_remapping();
     suspend_often();
     return NULL;
 }
@@ -95,6 +99,7 @@ int main(int argc, char** argv) {
     const struct truth_option options[] = {
         {"apart", TRUTH_FLAG, &apart, "a mapping for each stack"},
         {"merged", TRUTH_FLAG, &merged, "the lower one is a thread's own"},
+        {"remap", TRUTH_FLAG, &remaps, "another thread changes the mappings"},
         {"busy-us", TRUTH_NUMBER, &busy_us, "CPU time of each `busy`"},
         {"sleep-us", TRUTH_NUMBER, &sleep_us, "of each `asleep`"},
     };
@@ -126,6 +131,8 @@ int main(int argc, char** argv) {
         pthread_join(thread, NULL);
         return truth_finish();
     }
+    if (remaps)
+        start_remapping();
     swapcontext(&main_context, &lower);
     return truth_finish();
 }
