@@ -102,8 +102,16 @@ TEST_F(Explained, SharesAreThoseOfTheProgramsOwnClock) {
     EXPECT_EQ(found.functions.size(), 6u);
     EXPECT_NEAR(sum, 1, 1e-9);
     EXPECT_NEAR(mean / found.mean_ns, 1, 1e-9);
-    // As planted: it is `disk`, which takes less than `parse`.
-    EXPECT_EQ(&found.functions.front(), part(found, "disk"));
+    // The first is that of most: `disk` as planted, which takes less than `parse`, unless the
+    // machine is so busy that others waited for a CPU longer.
+    const auto own = [&](const std::string& name) {
+        return account["parts"][name]["variance"].get<double>();
+    };
+    for (const auto& [name, probe] : parts_)
+        EXPECT_GE(*found.functions.front().share.variance, *part(found, name)->share.variance);
+    if (own("disk") > 2 * std::max(own("parse"), own("render"))) {
+        EXPECT_EQ(&found.functions.front(), part(found, "disk"));
+    }
     const double again = account["again"], handled = account["handled"];
     EXPECT_NEAR(part(found, "parse")->calls, 1 + again / handled, 1e-9);
     EXPECT_NEAR(part(found, "descend")->calls, 3 * (1 + again / handled), 1e-9);

@@ -79,8 +79,14 @@ TEST_F(Rates, AreThoseOfPerf) {
     // Each has its own timer, which goes on where it stopped when the thread left the CPU: a tick
     // more or less at either end. An interrupt that comes late, since the machine or the kernel did
     // something else, brings one tick in place of several, to each of the two by itself: 2 %.
+    // Where others switch threads very often, auger goes over to the clocks of CPUs and says so: a
+    // tick falls on a thread that runs for a share p of the time with that probability, so n ticks
+    // are n give or take sqrt(n (1 - p)), which is less than sqrt(n). Four times that: one in
+    // 15,000.
+    const bool by_cpu = session.noticed("sampling by CPU from now on");
     for (const auto& [tid, ticks] : of_perf)
-        EXPECT_NEAR(of_auger[tid], ticks, 2 + 0.02 * ticks) << "thread " << tid;
+        EXPECT_NEAR(of_auger[tid], ticks, 2 + (by_cpu ? 4 * std::sqrt(ticks) : 0.02 * ticks))
+            << "thread " << tid << (by_cpu ? ", by CPU" : "");
 }
 
 } // namespace

@@ -15,16 +15,18 @@ namespace auger::test {
 
 namespace {
 
+constexpr std::chrono::seconds scrape_limit{1}; // how often, and for how long at most
+
 std::string configuration(const std::vector<int>& ports, const std::string& token_file) {
     std::vector<std::string> targets;
     for (const int port : ports)
         targets.push_back(fmt::format("'127.0.0.1:{}'", port));
-    return fmt::format("global: {{scrape_interval: 300ms}}\n"
+    return fmt::format("global: {{scrape_interval: {0}s, scrape_timeout: {0}s}}\n"
                        "scrape_configs:\n"
                        "  - job_name: auger\n"
-                       "    authorization: {{credentials_file: {}}}\n"
-                       "    static_configs: [{{targets: [{}]}}]\n",
-                       token_file, fmt::join(targets, ", "));
+                       "    authorization: {{credentials_file: {1}}}\n"
+                       "    static_configs: [{{targets: [{2}]}}]\n",
+                       scrape_limit.count(), token_file, fmt::join(targets, ", "));
 }
 
 // Of a URL's query.
@@ -64,8 +66,14 @@ void Prometheus::expect_answer() {
     (void)get("/-/ready");
 }
 
-double Prometheus::query(std::string_view expression) const {
-    const auto answer = nlohmann::json::parse(get("/api/v1/query?query=" + encoded(expression)));
+Prometheus::Time Prometheus::settled() {
+    return std::chrono::system_clock::now() - 2 * scrape_limit;
+}
+
+double Prometheus::query(std::string_view expression, Time time) const {
+    const std::chrono::duration<double> seconds = time.time_since_epoch();
+    const auto answer = nlohmann::json::parse(get(
+        fmt::format("/api/v1/query?query={}&time={:.3f}", encoded(expression), seconds.count())));
     const auto& series = answer.at("data").at("result");
     if (series.size() != 1)
         return std::numeric_limits<double>::quiet_NaN();

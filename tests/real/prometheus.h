@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <chrono>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,8 +23,12 @@ class Prometheus : public ServerProcess {
     static constexpr const char* packages = "nothing, but let `./run test` fetch prometheus";
 
     void expect_answer() override;
-    // The value of the only series that there is now; NaN: there is none.
-    double query(std::string_view expression) const;
+    using Time = std::chrono::system_clock::time_point;
+    // The last moment of which all is known: scrapes that began by then have ended, or were given
+    // up, which takes away what the host had before.
+    static Time settled();
+    // The value of the only series that there was at that time; NaN: there was none.
+    double query(std::string_view expression, Time time) const;
 
   private:
     std::string get(const std::string& path) const;
