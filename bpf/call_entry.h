@@ -56,7 +56,7 @@ __noinline int pass_by(u64 cookie, u64 sp, u64 place) {
     return 0;
 }
 
-// Whether a jump that is a call leaves its function.
+// Whether a jump that is a call, or the end of one, leaves its function.
 __noinline int begins_by_jump(struct pt_regs* ctx, u64 cookie) {
     return !(cookie & WIRE_COOKIE_CONDITIONAL) ||
            jump_is_taken(ctx, (cookie >> WIRE_COOKIE_CONDITION_SHIFT) & 15);
@@ -73,8 +73,10 @@ static __always_inline int drop_entry(struct open_calls* calls, struct wire_call
 }
 
 // `in_go`: a Go function's probe. One that has no room on its stack for what it does (which the
-// condition in the cookie of its entry tells) begins again on a larger one.
-static __always_inline int enter(struct pt_regs* ctx, bool in_go) {
+// condition in the cookie of its entry tells) begins again on a larger one. `is_short`: the call is
+// over at once, by a jump that leads out of the function. Where such a jump is the entry, that has
+// two probes, of which each call is seen to begin by one.
+static __always_inline int enter(struct pt_regs* ctx, bool in_go, bool is_short) {
     u64 cookie = bpf_get_attach_cookie(ctx);
     bool at_call_site = cookie & WIRE_COOKIE_CALL_SITE;
     u64 sp = call_stack_pointer(PT_REGS_SP(ctx), at_call_site);
@@ -93,12 +95,14 @@ static __always_inline int enter(struct pt_regs* ctx, bool in_go) {
     counters = counters_of(spec_index(cookie));
     if (!counters)
         return 1;
-    __sync_fetch_and_add(&counters->entry_hits, 1);
+    if (!is_short)
+        __sync_fetch_and_add(&counters->entry_hits, 1);
     if ((cookie & WIRE_COOKIE_POINTER) && !calls_timed_function(ctx, cookie)) {
         pass_by(cookie, sp, place);
         return 1;
     }
-    if (!in_go && (cookie & WIRE_COOKIE_TAIL) && !begins_by_jump(ctx, cookie))
+    if (!in_go && (cookie & (WIRE_COOKIE_TAIL | WIRE_COOKIE_CONDITIONAL)) &&
+        begins_by_jump(ctx, cookie) != (is_short || (cookie & WIRE_COOKIE_TAIL)))
         return 1;
     if (in_go) {
         u32 index = spec_index(cookie);

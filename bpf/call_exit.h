@@ -125,18 +125,16 @@ static __always_inline bool is_early(u64 cookie) {
 }
 
 // `sp` as in open_call. `in_caller`: the function has returned already. `counters` are looked up
-// where they are null.
+// where they are null. What comes after `now` is in no duration.
 static __always_inline int leave_call(struct pt_regs* ctx, struct open_calls* calls,
                                       const struct wire_spec* spec, u64 cookie, u64 sp,
                                       bool in_caller, struct wire_call_counters* counters,
-                                      bool in_go) {
-    u64 now = bpf_ktime_get_ns();
+                                      bool in_go, u64 now) {
     struct wire_call_histogram* histogram;
     struct open_call* call;
     u32 verdict = 0, how = in_caller ? TOLD_IN_CALLER : is_early(cookie) ? TOLD_EARLY : 0;
     u64 duration, own_ns, slow_ns;
 
-    // What comes later is in no duration.
     own_ns = *(volatile u64*)&calls->own_ns;
     if (!take_out(calls, cookie, sp, now))
         return 0;
@@ -241,7 +239,7 @@ static __always_inline int leave(struct pt_regs* ctx, u64 cookie, u64 sp, bool i
     if ((cookie & WIRE_COOKIE_TAIL) && !ends_at_tail(calls, cookie, sp, in_caller))
         return 0;
     settle_return(calls);
-    return leave_call(ctx, calls, spec, cookie, sp, in_caller, counters, false);
+    return leave_call(ctx, calls, spec, cookie, sp, in_caller, counters, false, bpf_ktime_get_ns());
 }
 
 // A goroutine that has no open calls any more. A function of its own: where it is called, the stack
@@ -289,7 +287,7 @@ static __always_inline int leave_in_go(struct pt_regs* ctx, u64 cookie, bool at_
         sp = owner.sp;
     }
     leave_call(ctx, calls, spec, cookie, call_stack_pointer(sp, at_call_site), at_call_site, NULL,
-               true);
+               true, bpf_ktime_get_ns());
     if (!calls->depth)
         forget_goroutine(calls);
     return 0;

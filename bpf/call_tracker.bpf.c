@@ -17,8 +17,32 @@ extern bool bpf_session_is_return(void) __ksym __weak;
 
 SEC("uprobe")
 int call_entry(struct pt_regs* ctx) {
-    enter(ctx, false);
+    enter(ctx, false, false);
     return 0;
+}
+
+// A function of its own: its stack is given back before the call ends.
+__noinline int begin_short_call(struct pt_regs* ctx) {
+    return enter(ctx, false, true);
+}
+
+// At an entry that is a jump out of the function: the call begins and ends there, and takes no
+// time.
+SEC("uprobe")
+int short_call(struct pt_regs* ctx) {
+    u64 cookie = bpf_get_attach_cookie(ctx);
+    struct wire_spec* spec = spec_of_cookie(cookie);
+    struct open_calls* calls;
+    u32 depth;
+
+    if (!spec || begin_short_call(ctx))
+        return 0;
+    calls = thread_storage(&open_calls, bpf_get_current_task_btf(), 0);
+    depth = calls ? calls->depth : 0;
+    if (!calls || !depth)
+        return 0;
+    return leave_call(ctx, calls, spec, cookie, call_stack_pointer(PT_REGS_SP(ctx), false), false,
+                      NULL, false, calls->calls[(depth - 1) & (WIRE_MAX_OPEN_CALLS - 1)].start_ns);
 }
 
 SEC("uprobe")
@@ -40,12 +64,12 @@ SEC("uprobe")
 int call_session(struct pt_regs* ctx) {
     if (bpf_session_is_return())
         return leave(ctx, bpf_get_attach_cookie(ctx), returned_stack_pointer(ctx), true);
-    return enter(ctx, false);
+    return enter(ctx, false, false);
 }
 
 SEC("uprobe")
 int go_call_entry(struct pt_regs* ctx) {
-    enter(ctx, true);
+    enter(ctx, true, false);
     return 0;
 }
 

@@ -41,6 +41,7 @@ std::vector<Part> parts_of(const AttachmentRequest& request) {
                 {ProgramKind::go_call_entry, bpf_trace_uprobe_multi, request.entries, false}};
     case ExitWay::instructions:
         return {{ProgramKind::call_exit, bpf_trace_uprobe_multi, request.exits, false},
+                {ProgramKind::short_call, bpf_trace_uprobe_multi, request.short_calls, false},
                 {ProgramKind::call_entry, bpf_trace_uprobe_multi, request.entries, false}};
     }
     return {};

@@ -65,9 +65,10 @@ struct AttachmentRequest {
     AttachWay way = AttachWay::multi;
     ExitWay exit = ExitWay::instructions;
     ProbeSites entries;
-    ProbeSites exits;    // used by ExitWay::instructions and go
-    ProbeSites ends;     // where goroutines end: used by ExitWay::go
-    std::string subject; // for messages
+    ProbeSites exits;       // used by ExitWay::instructions and go
+    ProbeSites short_calls; // entries that may be exits: used by ExitWay::instructions
+    ProbeSites ends;        // where goroutines end: used by ExitWay::go
+    std::string subject;    // for messages
 };
 
 class Attachment {

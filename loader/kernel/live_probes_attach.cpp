@@ -43,11 +43,19 @@ void LiveProbes::add_sites(AttachmentRequest& request, const Place& place, uint6
     if (place.through_pointer())
         cookie |= WIRE_COOKIE_POINTER;
     const EntryPlace& entry = place.entry();
-    request.entries.add(entry.file_offset, cookie | condition_bits(entry.repeats),
-                        place.match.usdt ? place.match.usdt->semaphore : 0);
-    for (const ExitPlace& exit : place.exits())
+    uint64_t entry_cookie = cookie | condition_bits(entry.repeats);
+    for (const ExitPlace& exit : place.exits()) {
+        // Return probes see those, too.
+        if (request.exit == ExitWay::instructions && exit.file_offset == entry.file_offset) {
+            entry_cookie |= condition_bits(exit.code.condition);
+            request.short_calls.add(exit.file_offset, cookie | exit_bits(exit.code));
+            continue;
+        }
         request.exits.add(exit.file_offset, cookie | exit_bits(exit.code) |
                                                 (is_tail_jump(exit) ? WIRE_COOKIE_TAIL : 0));
+    }
+    request.entries.add(entry.file_offset, entry_cookie,
+                        place.match.usdt ? place.match.usdt->semaphore : 0);
 }
 
 Result<void> LiveProbes::attach_new(Probe& probe, const ProbeMatches& matches,

@@ -70,6 +70,7 @@ struct Loadable {
 
 constexpr Loadable loadable[] = {
     {ProgramKind::call_entry, "call_entry"},
+    {ProgramKind::short_call, "short_call"},
     {ProgramKind::call_exit, "call_exit"},
     {ProgramKind::call_return, "call_return"},
     {ProgramKind::call_session, "call_session", &ProgramsOptions::uprobe_session},
@@ -102,9 +103,9 @@ void set_attach_types(auger_bpf& skeleton, const ProgramsOptions& options) {
     const auto& programs = skeleton.progs;
     if (options.uprobe_multi) {
         for (bpf_program* program :
-             {programs.call_entry, programs.call_exit, programs.call_return, programs.line_reached,
-              programs.span_point, programs.go_call_entry, programs.go_call_exit,
-              programs.goroutine_end, programs.goroutine_switch})
+             {programs.call_entry, programs.short_call, programs.call_exit, programs.call_return,
+              programs.line_reached, programs.span_point, programs.go_call_entry,
+              programs.go_call_exit, programs.goroutine_end, programs.goroutine_switch})
             bpf_program__set_expected_attach_type(
                 program, static_cast<bpf_attach_type>(bpf_trace_uprobe_multi));
     }

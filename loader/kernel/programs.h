@@ -32,6 +32,7 @@ struct ProgramsOptions {
 
 enum class ProgramKind {
     call_entry,
+    short_call,
     call_exit,
     call_return,
     call_session,

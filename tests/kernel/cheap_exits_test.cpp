@@ -29,11 +29,13 @@ const std::map<std::string, std::string> kinds = {
     {"leaves_a_loop", "+ret"},
     {"leaves_after_a_call", "+ret"},
     {"leaves_half_after_a_call", "+ret (1 of 2 cheap)"},
-    {"leaves_at_the_entry", "+ret"},
+    {"leaves_at_the_entry", "+ret (cheap)"},
     {"leaves_after_a_string", "+ret"},
     {"leaves_through_a_table", "+ret"},
     {"leaves_by_a_pointer", "+ret"},
     {"leaves_again", "+ret (cheap)"},
+    {"leaves_to_another", "+ret (cheap)"},
+    {"leaves_behind_padding", "+ret (cheap)"},
 };
 
 class CheapExits : public KernelTest {
@@ -84,6 +86,65 @@ TEST_F(CheapExits, StacksOfSlowCallsAreWhole) {
         EXPECT_EQ(names[0], "leaves_guarded");
         EXPECT_THAT(names, testing::Contains("main")) << testing::PrintToString(names);
     }
+}
+
+// Whose first jump leads out: they begin and end there.
+TEST_F(CheapExits, AtTheEntryAreOfCallsThatTakeNoTime) {
+    observe({"--function", "leaves_at_the_entry", "--calls", "80"});
+    CallConditions conditions;
+    conditions.show_default = false;
+    conditions.show = {"arg0"};
+    const ProbeId probe =
+        session_.time("leaves_at_the_entry", {Threshold::Kind::fixed, 2, 0}, conditions);
+    ASSERT_THAT(kind(), HasSubstr("(cheap)"));
+    program_->go();
+    session_.pump_to_end();
+    EXPECT_EQ(session_.calls(probe).returns, 80u);
+    std::vector<uint64_t> longer, expected;
+    for (const auto& call : session_.log.slow_calls)
+        longer.push_back(std::stoull(session_.log.value(call, "arg0")));
+    for (uint64_t a = 0; a < 80; a++)
+        if (a % 8 != 0)
+            expected.push_back(a);
+    EXPECT_EQ(longer, expected);
+}
+
+// Whichever way is in force: `auto` takes a return probe here, which sees them as well.
+TEST_F(CheapExits, AtTheEntryAreCountedInEveryWay) {
+    const std::pair<WayOut, const char*> ways[] = {{WayOut::automatic, "entry+trampoline"},
+                                                   {WayOut::cheap, "entry+ret (1 of 2 cheap)"},
+                                                   {WayOut::ret, "entry+ret"},
+                                                   {WayOut::trampoline, "entry+trampoline"}};
+    for (const auto& [way, kind] : ways) {
+        Program program("short_calls", {"--calls", "2000", "--pause-us", "0", "--wait"});
+        program.wait_ready();
+        Session session;
+        session.observe(program.pid());
+        must(session.backend().set_way_out(way));
+        const ProbeId probe = session.time("seldom");
+        EXPECT_EQ(session.report.places.at(0).kind, kind);
+        program.go();
+        session.pump_to_end();
+        const nlohmann::json account = program.account();
+        EXPECT_TRUE(account["ok"].get<bool>()) << account;
+        const Calls calls = session.calls(probe);
+        EXPECT_EQ(calls.returns, account["functions"]["seldom"]["returns"].get<uint64_t>()) << kind;
+        EXPECT_EQ(calls.entries, calls.returns) << kind;
+    }
+}
+
+TEST_F(CheapExits, AtTheEntryAreFiltered) {
+    observe({"--function", "leaves_at_the_entry", "--calls", "80"});
+    CallConditions conditions;
+    conditions.only_if = "arg0 % 16 == 0";
+    const ProbeId probe = session_.time("leaves_at_the_entry", {}, conditions);
+    ASSERT_THAT(kind(), HasSubstr("(cheap)"));
+    program_->go();
+    session_.pump_to_end();
+    const Calls calls = session_.calls(probe);
+    EXPECT_EQ(calls.returns, 5u);
+    EXPECT_EQ(calls.filtered, 75u);
+    EXPECT_TRUE(calls.add_up());
 }
 
 TEST_F(CheapExits, AreNotUsedWhereTheResultIsRead) {

@@ -156,6 +156,27 @@
 2:  ud2
     end leaves_at_the_entry
 
+// Both ways of the jump lead out: one to another function.
+    function leaves_to_another
+    result
+    test $1, %dil
+    jne helper
+    ret
+    end leaves_to_another
+
+// Nobody comes through what lies between the two ways.
+    function leaves_behind_padding
+    open_frame
+    result
+    test $1, %dil
+    jne 1f
+    close_frame
+    ret
+    .byte 0x0f, 0x1f, 0x44, 0x00, 0x00
+1:  close_frame
+    ret
+    end leaves_behind_padding
+
 // What comes after the jump takes as long as it has been told to.
     function leaves_after_a_string
     open_frame

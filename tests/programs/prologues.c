@@ -16,7 +16,7 @@ typedef uint64_t function_type(uint64_t a, uint64_t b);
     f(leaves_guarded) f(leaves_either_way) f(leaves_joined) f(leaves_by_frame) f(leaves_a_loop)    \
         f(leaves_after_a_call) f(leaves_half_after_a_call) f(leaves_at_the_entry)                  \
             f(leaves_after_a_string) f(leaves_through_a_table) f(leaves_by_a_pointer)              \
-                f(leaves_again)
+                f(leaves_again) f(leaves_to_another) f(leaves_behind_padding)
 #else
 #define NAME "prologues"
 #define FUNCTIONS(f)                                                                               \

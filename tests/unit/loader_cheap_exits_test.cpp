@@ -30,12 +30,12 @@ using All = std::vector<Seen>;
 
 constexpr uint8_t if_equal = 4, if_unequal = 5; // je, jne
 
-All cheap(std::initializer_list<int> code) {
+All cheap(std::initializer_list<int> code, bool in_go = false) {
     std::vector<std::byte> bytes;
     for (const int value : code)
         bytes.push_back(static_cast<std::byte>(value));
     const auto analysed = analyse_function(
-        {base, bytes}, {}, [](uint64_t, size_t) { return std::vector<std::byte>(); });
+        {base, bytes}, {}, [](uint64_t, size_t) { return std::vector<std::byte>(); }, in_go);
     EXPECT_TRUE(analysed.ok()) << (analysed.ok() ? "" : analysed.error().cause);
     All all;
     if (analysed.ok())
@@ -112,11 +112,34 @@ TEST(CheapExits, OfSomeWaysAreWorthIt) {
     EXPECT_EQ(cheap({0x53, 0x39, 0xc1, 0x74, 0x05, 0xe8, 0, 0, 0, 0, 0x5b, 0xc3}), All());
 }
 
-TEST(CheapExits, AreNotWhereCallsBegin) {
+TEST(CheapExits, MayBeWhereCallsBegin) {
     // 0: test %edi,%edi  2: je 6 (the entry)  4: push; pop  6: ret
-    EXPECT_EQ(cheap({0x85, 0xff, 0x74, 0x02, 0x53, 0x5b, 0xc3}), All());
+    const std::initializer_list<int> code = {0x85, 0xff, 0x74, 0x02, 0x53, 0x5b, 0xc3};
+    EXPECT_EQ(cheap(code), (All{{2, if_equal}, {4}}));
+    // A goroutine's stack may be made larger there.
+    EXPECT_EQ(cheap(code, true), All());
+}
+
+TEST(CheapExits, AreNotWhereAllCallsBegin) {
     // push (the entry); pop; ret
     EXPECT_EQ(cheap({0x53, 0x5b, 0xc3}), All());
+    // 0: test %edi,%edi  2: je 5 (the entry)  4: ret  5: ret
+    EXPECT_EQ(cheap({0x85, 0xff, 0x74, 0x01, 0xc3, 0xc3}), All());
+}
+
+TEST(CheapExits, AreBesideJumpsOutOfTheFunction) {
+    // 0: cmp %eax,%ecx  2: jne out  4: ret
+    EXPECT_EQ(cheap({0x39, 0xc1, 0x75, 0x20, 0xc3}), (All{{2, if_equal}, {2, if_unequal}}));
+}
+
+TEST(CheapExits, AreReachedByNobodyThroughPadding) {
+    // 0: push  1: cmp  3: jne c  5: pop  6: ret  7: nop of five bytes  c: pop  d: ret
+    EXPECT_EQ(
+        cheap({0x53, 0x39, 0xc1, 0x75, 0x07, 0x5b, 0xc3, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0x5b, 0xc3}),
+        (All{{3, no_condition, 8}}));
+    // A nop that something else leads to is none: 7: jmp 9  9: nop  a: pop  b: ret
+    EXPECT_EQ(cheap({0x53, 0x39, 0xc1, 0x75, 0x02, 0x5b, 0xc3, 0xeb, 0x00, 0x90, 0x5b, 0xc3}),
+              (All{{3, if_equal, 8}, {9, no_condition, 8}}));
 }
 
 TEST(CheapExits, LeaveLittleOut) {
@@ -152,8 +175,8 @@ TEST(CheapExits, AreNotManyForOneRet) {
                                 [](uint64_t, size_t) { return std::vector<std::byte>(); })
             ->cheap_exits.size();
     };
-    EXPECT_EQ(with(3), 4u);
-    EXPECT_EQ(with(4), 0u);
+    EXPECT_EQ(with(7), 8u);
+    EXPECT_EQ(with(8), 0u);
     EXPECT_EQ(with(50), 0u);
 }
 

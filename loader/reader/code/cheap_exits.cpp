@@ -77,15 +77,21 @@ class Search {
                 jumps_[code_[i].target].push_back(i);
         for (const CodeExit& exit : exits)
             taken_.insert(exit.address);
+        for (size_t i = 0; i < code_.size(); i++)
+            padding_.push_back(code_[i].nop && code_[i].address != function.begin &&
+                               !is_jumped_to(code_[i]) && !may_follow(i));
     }
 
     // The places of one `ret`; nothing: it has to be probed itself.
     std::optional<std::vector<CodeExit>> before_ret(size_t ret) const;
+    // All calls would end there.
+    void refuse(uint64_t place) { refused_.insert(place); }
 
   private:
     using Places = std::vector<CodeExit>;
 
     std::optional<CodeExit> place(size_t at, const Slot& slot, uint8_t condition) const;
+    bool is_taken(const Instruction& instruction, uint8_t condition) const;
     // Of a jump to where `slot` is; `jumps`: it is left by jumping, else by not jumping.
     std::optional<CodeExit> branch(size_t at, const Slot& slot, bool jumps) const;
     // Those of all jumps to an instruction; nothing when one of them is no place.
@@ -94,19 +100,31 @@ class Search {
     // on before it, and `slot` is the one there.
     std::optional<Places> from_before(size_t at, Slot& slot) const;
     bool may_follow(size_t at) const;
+    bool is_jumped_to(const Instruction& instruction) const;
 
     const CodeToLeave& function_;
     std::span<const Instruction> code_;
     std::vector<bool> loops_;                       // by index: may be executed again
     std::map<uint64_t, std::vector<size_t>> jumps_; // by target
     std::set<uint64_t> taken_;                      // addresses of exits
+    std::set<uint64_t> refused_;                    // addresses
+    std::vector<bool> padding_;                     // by index: between two ways, never executed
 };
+
+// By another exit, or as an entry. A jump leads out of the function by one of its ways, and may
+// lead to a `ret` by the other.
+bool Search::is_taken(const Instruction& instruction, uint8_t condition) const {
+    const bool by_one_way = condition != no_condition;
+    if (std::ranges::count(function_.entries, instruction.address))
+        return !by_one_way || !function_.at_entries;
+    return taken_.contains(instruction.address) && !by_one_way;
+}
 
 std::optional<CodeExit> Search::place(size_t at, const Slot& slot, uint8_t condition) const {
     const Instruction& instruction = code_[at];
     if (instruction.cost == ProbeCost::refused || instruction.cost == ProbeCost::optimised ||
-        instruction.locked || !can_be_told(slot) || taken_.contains(instruction.address) ||
-        std::ranges::count(function_.entries, instruction.address))
+        instruction.locked || !can_be_told(slot) || is_taken(instruction, condition) ||
+        refused_.contains(instruction.address))
         return {};
     CodeExit exit{instruction.address,
                   ExitKind::ret,
@@ -150,9 +168,16 @@ std::optional<Search::Places> Search::jumps_to(const Instruction& landing, const
     return places;
 }
 
+// Anywhere in it, as behind a lock prefix.
+bool Search::is_jumped_to(const Instruction& instruction) const {
+    const auto found = jumps_.lower_bound(instruction.address);
+    return found != jumps_.end() && found->first < instruction.address + instruction.length;
+}
+
 // Whether the instruction before it goes on there.
 bool Search::may_follow(size_t at) const {
-    if (at == 0 || code_[at - 1].address + code_[at - 1].length != code_[at].address)
+    if (at == 0 || code_[at - 1].address + code_[at - 1].length != code_[at].address ||
+        padding_[at - 1])
         return false;
     const Flow flow = code_[at - 1].flow;
     return flow != Flow::ret && flow != Flow::jump && flow != Flow::stop;
@@ -212,13 +237,21 @@ std::optional<std::vector<CodeExit>> Search::before_ret(size_t ret) const {
     return {};
 }
 
-} // namespace
+// By address, and of what is there: a `ret`, or a jump out of the function.
+using PlacedExits = std::map<std::pair<uint64_t, ExitKind>, CodeExit>;
 
-std::vector<CodeExit> cheap_exits(const CodeToLeave& function, std::span<const CodeExit> exits) {
-    const Search search(function, exits);
-    std::map<uint64_t, CodeExit> found; // by address
+// Nothing when it has other distances than what was found before.
+bool agree(const PlacedExits& found, const CodeExit& place) {
+    const auto known = found.find({place.address, place.kind});
+    return known == found.end() || (known->second.frame_distance == place.frame_distance &&
+                                    known->second.from_frame_pointer == place.from_frame_pointer);
+}
+
+PlacedExits find_all(const Search& search, const CodeToLeave& function,
+                     std::span<const CodeExit> exits) {
+    PlacedExits found;
     const auto add = [&](const CodeExit& exit) {
-        const auto [known, fresh] = found.emplace(exit.address, exit);
+        const auto [known, fresh] = found.emplace(std::pair(exit.address, exit.kind), exit);
         if (fresh)
             return;
         // Both ways of a jump lead out.
@@ -232,22 +265,31 @@ std::vector<CodeExit> cheap_exits(const CodeToLeave& function, std::span<const C
             exit.kind == ExitKind::ret
                 ? search.before_ret(static_cast<size_t>(instruction - function.code.begin()))
                 : std::nullopt;
-        const bool agree =
-            places && places->size() <= most_places &&
-            std::ranges::all_of(*places, [&](const CodeExit& place) {
-                const auto known = found.find(place.address);
-                return known == found.end() ||
-                       (known->second.frame_distance == place.frame_distance &&
-                        known->second.from_frame_pointer == place.from_frame_pointer);
-            });
-        if (!agree)
+        if (!places || places->size() > most_places ||
+            !std::ranges::all_of(*places,
+                                 [&](const CodeExit& place) { return agree(found, place); }))
             add(exit);
         else
             for (const CodeExit& place : *places)
                 add(place);
     }
+    return found;
+}
+
+} // namespace
+
+std::vector<CodeExit> cheap_exits(const CodeToLeave& function, std::span<const CodeExit> exits) {
+    Search search(function, exits);
+    PlacedExits found = find_all(search, function, exits);
+    for (const uint64_t entry : function.entries) {
+        const auto all = found.find({entry, ExitKind::ret});
+        if (all == found.end() || all->second.conditional)
+            continue;
+        search.refuse(entry);
+        found = find_all(search, function, exits);
+    }
     std::vector<CodeExit> all;
-    for (const auto& [address, exit] : found)
+    for (const auto& [place, exit] : found)
         all.push_back(exit);
     return all;
 }

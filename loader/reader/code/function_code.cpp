@@ -82,7 +82,7 @@ struct Analysis {
     bool place_entry();
     bool may_jump_anywhere() const;
     std::span<const std::byte> bytes_of(const Instruction& instruction) const;
-    void find_cheap_exits();
+    void find_cheap_exits(bool in_go);
 };
 
 void Analysis::find_exits(const DataReader& read_data) {
@@ -232,7 +232,7 @@ std::span<const std::byte> Analysis::bytes_of(const Instruction& instruction) co
     return part.bytes.subspan(instruction.address - part.address, instruction.length);
 }
 
-void Analysis::find_cheap_exits() {
+void Analysis::find_cheap_exits(bool in_go) {
     const auto is_dear = [](const CodeExit& exit) {
         return exit.cost == ProbeCost::single_stepped;
     };
@@ -243,7 +243,7 @@ void Analysis::find_cheap_exits() {
         entries.push_back(result.argument_entry->address);
     result.cheap_exits = auger::cheap_exits(
         {code, [&](const Instruction& instruction) { return bytes_of(instruction); }, body.address,
-         entries},
+         entries, !in_go},
         result.exits);
     if (std::ranges::none_of(result.cheap_exits, &CodeExit::early))
         result.cheap_exits.clear();
@@ -268,7 +268,7 @@ bool FunctionCode::is_boundary(uint64_t address) const {
 }
 
 Result<FunctionCode> analyse_function(const CodePart& body, std::span<const CodePart> cold,
-                                      const DataReader& read_data) {
+                                      const DataReader& read_data, bool in_go) {
     if (body.bytes.empty())
         return refusal("has no code in the file");
     Analysis analysis{body, cold, {}, 0, {}, {}, {}};
@@ -314,7 +314,7 @@ Result<FunctionCode> analyse_function(const CodePart& body, std::span<const Code
     }
     if (is_marked_stub(analysis))
         return refusal("is a PLT stub", "probe the function in its library");
-    analysis.find_cheap_exits();
+    analysis.find_cheap_exits(in_go);
     return std::move(analysis.result);
 }
 

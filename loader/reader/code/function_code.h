@@ -53,9 +53,9 @@ using DataReader = std::function<std::vector<std::byte>(uint64_t address, size_t
 
 // `cold` are the function's `.cold` parts; a jump between the parts is not an exit. Fails when the
 // code does not decode from start to end, is too short, is a PLT stub, or has an exit that the
-// kernel would refuse.
+// kernel would refuse. Of a function of Go's no call ends at its entry.
 Result<FunctionCode> analyse_function(const CodePart& body, std::span<const CodePart> cold,
-                                      const DataReader& read_data);
+                                      const DataReader& read_data, bool in_go = false);
 
 // Targets of direct jumps that leave [address, address + size): which cold parts belong to it.
 std::vector<uint64_t> leaving_jumps(const CodePart& part);

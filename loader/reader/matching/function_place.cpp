@@ -188,7 +188,8 @@ class Placing {
         std::vector<CodePart> cold = bytes_.cold_parts();
         Result<FunctionCode> analysed = analyse_function(
             {function_.address, bytes_.body}, cold,
-            [&](uint64_t address, size_t size) { return file_.read_code(address, size); });
+            [&](uint64_t address, size_t size) { return file_.read_code(address, size); },
+            is_go_code(file_, function_.address));
         if (!analysed)
             return skip(analysed.error().cause +
                         (analysed.error().hint.empty() ? "" : "; " + analysed.error().hint));
