@@ -34,10 +34,12 @@ uint32_t line_of_loop() {
 }
 
 // Whether the sample was taken where no memory that PHP's frames are read from need be there: while
-// a page is copied for one of the two after a fork, and in a child before its first instruction.
-bool is_memory_away(const PhpStack& seen) {
-    return seen.all.text.find("page_fault") != std::string::npos ||
-           seen.all.text.find("ret_from_fork") != std::string::npos;
+// a page is copied for one of the two after a fork, and in a child until it comes back to PHP.
+bool is_memory_away(const PhpStack& seen, bool in_child) {
+    const auto is_in = [&](const char* function) {
+        return seen.all.text.find(function) != std::string::npos;
+    };
+    return is_in("page_fault") || is_in("ret_from_fork") || (in_child && is_in("arch_fork"));
 }
 
 TEST_P(PhpFrames, AreTheProgramsOwnChains) {
@@ -70,7 +72,8 @@ TEST_P(PhpFrames, AreTheProgramsOwnChains) {
     for (const SampleEvent& sample : session.log.samples) {
         const PhpStack seen = look_at_php(session, sample.stack);
         if (seen.all.text.find("[php: unreadable]") != std::string::npos) {
-            away += is_memory_away(seen);
+            const auto pid = session.model().symbols().thread(sample.thread).pid;
+            away += is_memory_away(seen, pid != static_cast<uint32_t>(program.pid()));
             unreadable.push_back(seen.all.text);
         }
         const PythonStretch* const stretch = stretch_of(session, stretches, sample);
