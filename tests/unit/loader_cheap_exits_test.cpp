@@ -175,8 +175,8 @@ TEST(CheapExits, AreNotManyForOneRet) {
                                 [](uint64_t, size_t) { return std::vector<std::byte>(); })
             ->cheap_exits.size();
     };
-    EXPECT_EQ(with(7), 8u);
-    EXPECT_EQ(with(8), 0u);
+    EXPECT_EQ(with(3), 4u);
+    EXPECT_EQ(with(4), 0u);
     EXPECT_EQ(with(50), 0u);
 }
 

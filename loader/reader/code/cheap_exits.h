@@ -18,9 +18,8 @@ namespace auger {
 // No more instructions than that come after the place, up to the `ret` and with it.
 inline constexpr size_t most_left_out = 16;
 
-// Of one `ret`. A jump's probe is hit also by those that do not jump, and costs a twentieth of one
-// on the `ret`: who passes all of them pays less than half of what that would cost.
-inline constexpr size_t most_places = 8;
+// Of one `ret`: a jump's probe is hit also by those that do not jump, and is in their durations.
+inline constexpr size_t most_places = 4;
 
 struct CodeToLeave {
     std::span<const Instruction> code;                                   // ascending
