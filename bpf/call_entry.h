@@ -73,9 +73,9 @@ static __always_inline int drop_entry(struct open_calls* calls, struct wire_call
 }
 
 // `in_go`: a Go function's probe. One that has no room on its stack for what it does (which the
-// condition in the cookie of its entry tells) begins again on a larger one. `is_short`: the call is
-// over at once, by a jump that leads out of the function. Where such a jump is the entry, that has
-// two probes, of which each call is seen to begin by one.
+// condition in the cookie of its entry tells) begins again on a larger one. `is_short`: the probe
+// for calls that are over at once, where the entry is a jump that may lead out of the function. The
+// entry's other probe is for all other calls.
 static __always_inline int enter(struct pt_regs* ctx, bool in_go, bool is_short) {
     u64 cookie = bpf_get_attach_cookie(ctx);
     bool at_call_site = cookie & WIRE_COOKIE_CALL_SITE;

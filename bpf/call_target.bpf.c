@@ -87,8 +87,8 @@ __noinline long find_code(u64 address, struct wire_call_target* target) {
     }
     if (error)
         return error;
-    if (!known || known->start != code.start || known->inode != code.inode ||
-        known->start_stack != code.start_stack)
+    if (!known || known->start != code.start || known->first_page != code.first_page ||
+        known->inode != code.inode || known->start_stack != code.start_stack)
         bpf_map_update_elem(&called_code, &key, &code, BPF_ANY);
     target->inode = code.inode;
     target->file_size = code.file_size;

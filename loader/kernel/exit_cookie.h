@@ -9,7 +9,8 @@
 
 namespace auger {
 
-// Of a conditional jump.
+// Of a conditional jump: an exit, or an entry that is one, whose other probe then has those calls
+// for which the condition holds (AttachmentRequest::short_calls).
 inline uint64_t condition_bits(uint8_t condition) {
     return condition < no_condition
                ? uint64_t{condition} << WIRE_COOKIE_CONDITION_SHIFT | WIRE_COOKIE_CONDITIONAL

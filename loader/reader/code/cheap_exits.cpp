@@ -240,7 +240,7 @@ std::optional<std::vector<CodeExit>> Search::before_ret(size_t ret) const {
 // By address, and of what is there: a `ret`, or a jump out of the function.
 using PlacedExits = std::map<std::pair<uint64_t, ExitKind>, CodeExit>;
 
-// Nothing when it has other distances than what was found before.
+// Whether its return address lies where it does for what was found at that place before.
 bool agree(const PlacedExits& found, const CodeExit& place) {
     const auto known = found.find({place.address, place.kind});
     return known == found.end() || (known->second.frame_distance == place.frame_distance &&
