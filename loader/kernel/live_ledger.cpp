@@ -80,7 +80,6 @@ constexpr std::array<const char*, V8Names::causes> unnamed_js = {
 void LiveLedger::report(uint64_t now_ns) const {
     LedgerEvent ledger;
     ledger.time_ns = now_ns;
-    sampling_.report(ledger);
     ledger.overhead = overhead_.last();
     ledger.goroutines = go_switches_.state();
     ledger.goroutine_switches = programs_.goroutine_switches();
@@ -88,6 +87,8 @@ void LiveLedger::report(uint64_t now_ns) const {
     auto losses = programs_.losses();
     for (size_t cause = 0; cause < losses.size(); cause++)
         ledger.lost[loss_names[cause]] = losses[cause];
+    // Of lost samples, as many as add up with its other counts.
+    sampling_.report(ledger);
     ledger.lost["tracepoints: hit while another program ran on the CPU"] =
         programs_.missed_tracepoints();
     ledger.lost["exchanges: receive or send while another program ran on the CPU"] =

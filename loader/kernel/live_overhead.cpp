@@ -15,12 +15,10 @@ constexpr uint64_t span_ns = 1'000'000'000;
 
 LiveOverhead::Counters LiveOverhead::read() const {
     Counters now;
-    now.samples = programs_.sampler_stats();
+    now.samples = programs_.sampler_counts();
     now.waits = programs_.wait_stats();
     now.go_switches = programs_.goroutine_switches();
-    const auto losses = programs_.losses();
-    now.lost_samples = losses[WIRE_LOSS_RING_SAMPLE];
-    now.lost_wait_samples = losses[WIRE_LOSS_RING_WAIT];
+    now.lost_wait_samples = programs_.losses()[WIRE_LOSS_RING_WAIT];
     const LiveMarks::Hits lines = marks_.hits(costs_);
     now.line_hits = lines.hits;
     now.line_ns = lines.cost_ns;
@@ -48,7 +46,7 @@ bool LiveOverhead::update(uint64_t now_ns) {
     overhead.waits = now.waits.waits - before_.waits.waits;
     overhead.wait_samples = now.waits.samples - before_.waits.samples;
     overhead.waited_ns = now.waits.waited_ns - before_.waits.waited_ns;
-    overhead.lost_samples = now.lost_samples - before_.lost_samples;
+    overhead.lost_samples = now.samples.lost - before_.samples.lost;
     overhead.lost_wait_samples = now.lost_wait_samples - before_.lost_wait_samples;
     const auto add = [&](Kind kind, ProbeId probe, uint64_t events, uint64_t cost_ns) {
         if (events > 0)

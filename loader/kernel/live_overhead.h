@@ -56,9 +56,9 @@ class LiveOverhead {
 
   private:
     struct Counters {
-        wire_sampler_stats samples = {};
+        SamplerCounts samples;
         wire_wait_stats waits = {};
-        uint64_t lost_samples = 0, lost_wait_samples = 0;
+        uint64_t lost_wait_samples = 0;
         uint64_t line_hits = 0, line_ns = 0;
         uint64_t go_switches = 0;
         struct Probe {

@@ -44,7 +44,7 @@ void LiveSampling::put_in_force(Prepared prepared) {
         sampling_->stop();
         on_cpu_before_ns_ += sampling_->running_ns();
     }
-    ticks_before_ = programs_.sampler_stats().ticks;
+    ticks_before_ = programs_.sampler_counts().ticks;
     sampling_.reset();
     if (!prepared)
         return;
@@ -187,11 +187,12 @@ ThreadClocks::Cost LiveSampling::take_clock_cost() {
 }
 
 void LiveSampling::report(LedgerEvent& ledger) const {
-    const wire_sampler_stats sampler = programs_.sampler_stats();
+    const SamplerCounts sampler = programs_.sampler_counts();
     ledger.ticks = sampler.ticks;
     ledger.samples = sampler.samples;
     ledger.filtered = sampler.filtered;
     ledger.gated = sampler.gated;
+    ledger.lost[lost_samples] = sampler.lost;
     // Until there is one: that of a sample of our own.
     const uint64_t hits = sampler.ticks - sampler.filtered;
     ledger.sample_gap_ns = hits ? sampler.own_ns / hits : calibrated_tick_ns(programs_);

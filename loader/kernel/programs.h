@@ -56,6 +56,15 @@ enum class ProgramKind {
     goroutine_call_list,
 };
 
+// What became of the sampler's ticks: ticks = samples + filtered + gated + lost.
+struct SamplerCounts {
+    uint64_t ticks = 0, samples = 0;
+    uint64_t filtered = 0; // outside the target or the filter
+    uint64_t gated = 0;    // kept back by a gate
+    uint64_t lost = 0;     // the event ring was full
+    uint64_t own_ns = 0;   // what samples and gated ticks cost the threads they hit
+};
+
 enum class MapKind {
     specs,
     histogram_blocks,
@@ -114,7 +123,7 @@ class Programs {
     wire_unwind_table* unwind_tables() const;
     // Sums over the CPUs.
     std::array<uint64_t, WIRE_LOSSES> losses() const;
-    wire_sampler_stats sampler_stats() const;
+    SamplerCounts sampler_counts() const;
     wire_wait_stats wait_stats() const;
     uint64_t gated_slow_calls() const;
     // Those that are open. Any of them may end meanwhile.

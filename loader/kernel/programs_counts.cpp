@@ -13,15 +13,21 @@ namespace auger {
 
 namespace {
 
+// Of each CPU; zeros when they cannot be read.
 template <typename Value>
-void for_each_cpu_value(int map_fd, uint32_t index, uint32_t cpus, auto&& visit) {
+std::vector<Value> cpu_values(int map_fd, uint32_t index, uint32_t cpus) {
     // The kernel rounds each CPU's value up to 8 bytes.
     static_assert(sizeof(Value) % 8 == 0);
     std::vector<Value> values(cpus);
-    if (bpf_map_lookup_elem(map_fd, &index, values.data()) == 0) {
-        for (const Value& value : values)
-            visit(value);
-    }
+    if (bpf_map_lookup_elem(map_fd, &index, values.data()) != 0)
+        values.assign(cpus, Value{});
+    return values;
+}
+
+template <typename Value>
+void for_each_cpu_value(int map_fd, uint32_t index, uint32_t cpus, auto&& visit) {
+    for (const Value& value : cpu_values<Value>(map_fd, index, cpus))
+        visit(value);
 }
 
 // Of the programs whose names begin so.
@@ -49,16 +55,35 @@ std::array<uint64_t, WIRE_LOSSES> Programs::losses() const {
     return sums;
 }
 
-wire_sampler_stats Programs::sampler_stats() const {
-    wire_sampler_stats sum = {};
-    for_each_cpu_value<wire_sampler_stats>(bpf_map__fd(state_->skeleton->maps.sampler_stats), 0,
-                                           state_->cpus, [&](const wire_sampler_stats& one) {
-                                               sum.ticks += one.ticks;
-                                               sum.samples += one.samples;
-                                               sum.filtered += one.filtered;
-                                               sum.gated += one.gated;
-                                               sum.own_ns += one.own_ns;
-                                           });
+// A tick is counted when it begins, and what became of it when it ends. A CPU whose counts do not
+// add up is at one, and is read again.
+SamplerCounts Programs::sampler_counts() const {
+    constexpr int looks = 1'000; // a tick takes some tens of looks at the most
+    const int stats = bpf_map__fd(state_->skeleton->maps.sampler_stats);
+    const int losses = bpf_map__fd(state_->skeleton->maps.losses);
+    std::vector<SamplerCounts> counts(state_->cpus);
+    std::vector<bool> settled(state_->cpus);
+    for (int look = 0; look < looks && std::ranges::find(settled, false) != settled.end(); look++) {
+        const auto ended = cpu_values<wire_sampler_stats>(stats, 0, state_->cpus);
+        const auto lost = cpu_values<uint64_t>(losses, WIRE_LOSS_RING_SAMPLE, state_->cpus);
+        for (size_t cpu = 0; cpu < counts.size(); cpu++) {
+            if (settled[cpu])
+                continue;
+            const wire_sampler_stats& of = ended[cpu];
+            counts[cpu] = {of.ticks, of.samples, of.filtered, of.gated, lost[cpu], of.own_ns};
+            const SamplerCounts& one = counts[cpu];
+            settled[cpu] = one.ticks == one.samples + one.filtered + one.gated + one.lost;
+        }
+    }
+    SamplerCounts sum;
+    for (const SamplerCounts& one : counts) {
+        sum.ticks += one.ticks;
+        sum.samples += one.samples;
+        sum.filtered += one.filtered;
+        sum.gated += one.gated;
+        sum.own_ns += one.own_ns;
+        sum.lost += one.lost;
+    }
     return sum;
 }
 
