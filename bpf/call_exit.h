@@ -231,11 +231,13 @@ static __always_inline int leave(struct pt_regs* ctx, u64 cookie, u64 sp, bool i
     if (!counters)
         return 0;
     __sync_fetch_and_add(&counters->exit_hits, 1);
-    if (!is_leaving(ctx, cookie))
-        return 0;
     calls = thread_storage(&open_calls, bpf_get_current_task_btf(), 0);
     if (!calls)
         return 0;
+    if (!is_leaving(ctx, cookie)) {
+        charge(calls, config.passed_jump_ns);
+        return 0;
+    }
     if ((cookie & WIRE_COOKIE_TAIL) && !ends_at_tail(calls, cookie, sp, in_caller))
         return 0;
     settle_return(calls);
@@ -271,8 +273,6 @@ static __always_inline int leave_in_go(struct pt_regs* ctx, u64 cookie, bool at_
     if (!spec)
         return 0;
     count_exit_hit(spec_index(cookie));
-    if (!is_leaving(ctx, cookie))
-        return 0;
     {
         u32 index = spec_index(cookie);
         const struct wire_go_runtime* runtime = bpf_map_lookup_elem(&go_runtimes, &index);
@@ -283,6 +283,10 @@ static __always_inline int leave_in_go(struct pt_regs* ctx, u64 cookie, bool at_
         calls = bpf_map_lookup_elem(&goroutine_calls, &owner.key);
         if (!calls)
             return 0;
+        if (!is_leaving(ctx, cookie)) {
+            charge(calls, config.passed_jump_ns);
+            return 0;
+        }
         calls->stack_base = owner.stack_end;
         sp = owner.sp;
     }

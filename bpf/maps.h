@@ -178,8 +178,8 @@ struct open_calls {
     /* Time off the CPU since the first timed call. Off-CPU sampler only. */
     u64 blocked_ns;
     u64 runnable_ns;
-    /* What samples, waits and slow calls have cost the thread since then: in nobody's duration.
-     * Written by all of them, each of which may interrupt another. */
+    /* What samples, waits, slow calls and exits that were passed have cost the thread since then:
+     * in nobody's duration. Written by all of them, each of which may interrupt another. */
     u64 own_ns;
     u64 own_ns_at_end; /* of the call that ends just now. Tracker only. */
     u64 threshold_ns;  /* that it was longer than, if it is slow. Tracker only. */

@@ -62,6 +62,9 @@ struct wire_config {
     /* Of the ticks for which WIRE_GATE_RAISED does not hold every how manieth is a sample, with so
      * much more weight: 1 all, 0 none. */
     __wire_u32 base_every;
+    /* What a hit of a conditional jump costs a thread that goes on behind it, where it would have
+     * ended a call: in no duration. 0: not calibrated. */
+    __wire_u32 passed_jump_ns;
     __wire_u32 with_wakers; /* 1: samples of blocked threads say who woke them */
     /*
      * Of explained calls every how manieth is told, at random; 0: nothing is explained. Those

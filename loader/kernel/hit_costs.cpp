@@ -4,6 +4,7 @@
 #include "loader/base/read_clock.h"
 #include "loader/kernel/bpf_calls.h"
 #include "loader/kernel/calibration_guard.h"
+#include "loader/kernel/exit_cookie.h"
 #include "loader/kernel/link_processes.h"
 #include "loader/kernel/spec_table.h"
 #include "loader/process/proc_maps.h"
@@ -23,7 +24,10 @@ void auger_hit_emulated();
 void auger_hit_stepped();
 void auger_hit_optimised();
 void auger_hit_returns();
-extern const char auger_hit_emulated_exit[], auger_hit_stepped_exit[], auger_hit_optimised_exit[];
+void auger_hit_passed_jump();
+extern const char auger_hit_emulated_exit[], auger_hit_stepped_exit[], auger_hit_optimised_exit[],
+    auger_hit_passed_jump_exit[];
+extern const uint8_t auger_hit_passed_jump_condition;
 }
 
 namespace auger {
@@ -80,7 +84,8 @@ class Measurement {
     }
 
     bool attach(ProgramKind kind, std::span<const void* const> places,
-                uint32_t type = bpf_trace_uprobe_multi, bool returns = false) {
+                uint32_t type = bpf_trace_uprobe_multi, bool returns = false,
+                uint64_t exit_bits = 0) {
         const auto program = programs_.program(kind);
         std::vector<uint64_t> offsets;
         for (const void* code : places) {
@@ -89,13 +94,13 @@ class Measurement {
                 return false;
             offsets.push_back(*offset);
         }
-        const std::vector<uint64_t> cookies(offsets.size(), cookie_);
+        const std::vector<uint64_t> cookies(offsets.size(), cookie_ | exit_bits);
         if (way_ == AttachWay::multi)
             return keep(create_uprobe_multi_link(*program, type, own_program, offsets, cookies,
                                                  getpid(), returns));
         return std::ranges::all_of(offsets, [&](uint64_t offset) {
-            return keep(
-                create_perf_uprobe(*program, own_program, offset, cookie_, getpid(), returns));
+            return keep(create_perf_uprobe(*program, own_program, offset, cookie_ | exit_bits,
+                                           getpid(), returns));
         });
     }
     uint64_t ns_per_probed_call(Function function) {
@@ -123,6 +128,16 @@ uint64_t less(uint64_t a, uint64_t b) {
 
 const void* code_of(Function function) {
     return reinterpret_cast<const void*>(function);
+}
+
+// Of a thread that has timed calls, so after those.
+uint64_t passed_jump_ns(Measurement& measurement) {
+    const uint64_t plain = ns_per_call(auger_hit_passed_jump);
+    const std::array<const void*, 1> jump = {auger_hit_passed_jump_exit};
+    if (!measurement.attach(ProgramKind::call_exit, jump, bpf_trace_uprobe_multi, false,
+                            condition_bits(auger_hit_passed_jump_condition)))
+        return 0;
+    return less(measurement.ns_per_probed_call(auger_hit_passed_jump), plain);
 }
 
 // With probes at both ends of the first three functions, and a return probe at the last one.
@@ -161,6 +176,7 @@ HitCosts measure(Measurement& measurement, const Features& features, AttachWay w
     costs.emulated_ns = taken[1] / 2;
     costs.optimised_ns = multi ? less(taken[2], costs.emulated_ns) : costs.emulated_ns;
     costs.return_ns = returns ? less(taken[3], costs.emulated_ns) : costs.stepped_ns;
+    costs.passed_jump_ns = passed_jump_ns(measurement);
     costs.measured = true;
     return costs;
 }
@@ -188,6 +204,7 @@ HitCosts measure_hit_costs(Programs& programs, SpecTable& specs, const Features&
     Measurement measurement(programs, way, specs.cookie(*spec), processes);
     const HitCosts costs = measure(measurement, features, way);
     specs.retract(*spec);
+    programs.config().passed_jump_ns = static_cast<uint32_t>(costs.passed_jump_ns);
     return costs;
 }
 

@@ -21,6 +21,8 @@ struct HitCosts {
     uint64_t emulated_ns = 900;
     uint64_t stepped_ns = 1'800;
     uint64_t return_ns = 1'500; // of a return probe, beside the hit at the entry
+    // Of a conditional jump that is an exit, when it does not jump; 0 until it is measured.
+    uint64_t passed_jump_ns = 0;
     bool measured = false;
 
     uint64_t of(ProbeCost cost) const;

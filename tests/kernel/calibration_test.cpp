@@ -60,6 +60,8 @@ TEST_F(Calibration, OfCallsMeasuresCallsThatAreObserved) {
     const HitCosts costs =
         measure_hit_costs(*programs, specs, Features::detect(), AttachWay::multi, nullptr);
     EXPECT_TRUE(costs.measured);
+    EXPECT_GT(costs.passed_jump_ns, 0u);
+    EXPECT_EQ(programs->config().passed_jump_ns, costs.passed_jump_ns);
     uint64_t entries = 0;
     for (uint32_t spec = 0; spec < WIRE_MAX_SPECS; spec++)
         for (uint32_t cpu = 0; cpu < programs->cpu_ids(); cpu++)

@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <map>
 #include <optional>
@@ -131,6 +132,31 @@ TEST_F(CheapExits, AtTheEntryAreCountedInEveryWay) {
         EXPECT_EQ(calls.returns, account["functions"]["seldom"]["returns"].get<uint64_t>()) << kind;
         EXPECT_EQ(calls.entries, calls.returns) << kind;
     }
+}
+
+// What a jump costs that a call passes is taken out of its duration. The program's own clock tells
+// what that is, as it is called as often and passes three; it may be off by half, as is documented.
+TEST_F(CheapExits, ThatArePassedAreInNoDuration) {
+    Program program("passed_jumps", {"--calls", "500", "--pause-us", "0", "--wait"});
+    program.wait_ready();
+    session_.observe(program.pid());
+    must(session_.backend().set_way_out(WayOut::cheap));
+    const ProbeId first = session_.time("leaves_first"), last = session_.time("leaves_last");
+    ASSERT_THAT(kind(), HasSubstr("(cheap)"));
+    program.go();
+    session_.pump_to_end();
+    const nlohmann::json account = program.account();
+    const auto median = [&](ProbeId probe, const char* name) {
+        const CallStatistics calls = session_.model().probe_statistics(probe);
+        EXPECT_EQ(calls.returns, account["functions"][name]["returns"].get<double>());
+        return calls.durations.quantile(0.5);
+    };
+    const double passed = median(last, "leaves_last") - median(first, "leaves_first");
+    const auto& per_call = account["ns_per_call"];
+    const double cost =
+        per_call["leaves_last"].get<double>() - per_call["leaves_first"].get<double>();
+    EXPECT_GT(cost, 0);
+    EXPECT_LT(std::abs(passed), cost / 2);
 }
 
 TEST_F(CheapExits, AtTheEntryAreFiltered) {
