@@ -285,6 +285,7 @@ TEST_P(LiveWays, CountTheSame) {
 
 INSTANTIATE_TEST_SUITE_P(Options, LiveWays,
                          testing::Values(std::pair{"ret", "multi"}, std::pair{"ret", "perf"},
+                                         std::pair{"cheap", "multi"}, std::pair{"cheap", "perf"},
                                          std::pair{"trampoline", "auto"},
                                          std::pair{"auto", "auto"}));
 

@@ -111,10 +111,7 @@ TEST_P(Accounting, CallsEqualTheProgramsOwnCount) {
 
 std::string name_of(const testing::TestParamInfo<Parameters>& info) {
     const auto& [test, attach, way_out] = info.param;
-    return test.program + (attach == Attach::multi ? "_multi" : "_perf") +
-           (way_out == WayOut::ret     ? "_ret"
-            : way_out == WayOut::cheap ? "_cheap"
-                                       : "_trampoline");
+    return test.program + (attach == Attach::multi ? "_multi_" : "_perf_") + name_of(way_out);
 }
 
 const Case tailcalls{"tailcalls", {"--calls", "300"}, {"switcher"}};
@@ -204,13 +201,9 @@ TEST_P(ManyFunctions, EachIsCountedByItself) {
 
 INSTANTIATE_TEST_SUITE_P(Ways, ManyFunctions,
                          testing::Combine(testing::Values(Attach::multi, Attach::perf),
-                                          testing::Values(WayOut::ret, WayOut::trampoline)),
-                         [](const auto& info) {
-                             return std::string(std::get<0>(info.param) == Attach::multi ? "multi"
-                                                                                         : "perf") +
-                                    (std::get<1>(info.param) == WayOut::ret ? "_ret"
-                                                                            : "_trampoline");
-                         });
+                                          testing::Values(WayOut::cheap, WayOut::ret,
+                                                          WayOut::trampoline)),
+                         ways_name);
 
 } // namespace
 } // namespace auger::test

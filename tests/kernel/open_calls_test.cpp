@@ -3,6 +3,7 @@
 // when.
 #include "tests/kernel/program.h"
 #include "tests/kernel/session.h"
+#include "tests/kernel/ways.h"
 
 #include <gmock/gmock.h>
 
@@ -144,10 +145,9 @@ TEST_P(OpenCalls, AreThoseThatTheProgramIsStuckIn) {
     EXPECT_EQ(program_->wait_exit(), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(WaysOut, OpenCalls, testing::Values(WayOut::ret, WayOut::trampoline),
-                         [](const auto& info) {
-                             return info.param == WayOut::ret ? "ret" : "trampoline";
-                         });
+INSTANTIATE_TEST_SUITE_P(WaysOut, OpenCalls,
+                         testing::Values(WayOut::cheap, WayOut::ret, WayOut::trampoline),
+                         way_out_name);
 
 class OpenCallsNow : public OpenCalls {};
 
@@ -175,8 +175,8 @@ TEST_P(OpenCallsNow, FiltersAndDeletedProbesCount) {
     program_->signal(SIGCONT);
 }
 
-INSTANTIATE_TEST_SUITE_P(WaysOut, OpenCallsNow, testing::Values(WayOut::ret),
-                         [](const auto&) { return "ret"; });
+INSTANTIATE_TEST_SUITE_P(WaysOut, OpenCallsNow, testing::Values(WayOut::cheap, WayOut::ret),
+                         way_out_name);
 
 // The walk's other ways: frames that are found by rbx, and code without rules. Nothing is
 // sampled, so tables are made for this alone.

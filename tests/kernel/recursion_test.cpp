@@ -72,15 +72,9 @@ TEST_P(Recursion, TooDeepIsDroppedAndSaidSo) {
 
 INSTANTIATE_TEST_SUITE_P(
     Ways, Recursion,
-    testing::Values(std::tuple{LiveOptions::Attach::multi, WayOut::ret},
-                    std::tuple{LiveOptions::Attach::multi, WayOut::trampoline},
-                    std::tuple{LiveOptions::Attach::perf, WayOut::ret},
-                    std::tuple{LiveOptions::Attach::perf, WayOut::trampoline}),
-    [](const auto& info) {
-        return std::string(std::get<0>(info.param) == LiveOptions::Attach::multi ? "multi"
-                                                                                 : "perf") +
-               (std::get<1>(info.param) == WayOut::ret ? "_ret" : "_trampoline");
-    });
+    testing::Combine(testing::Values(LiveOptions::Attach::multi, LiveOptions::Attach::perf),
+                     testing::Values(WayOut::cheap, WayOut::ret, WayOut::trampoline)),
+    ways_name);
 
 } // namespace
 } // namespace auger::test

@@ -112,15 +112,10 @@ TEST_P(Redeployed, ComputesWhatItComputesWithoutProbes) {
 
 INSTANTIATE_TEST_SUITE_P(Ways, Redeployed,
                          testing::Values(std::tuple{LiveOptions::Attach::multi, WayOut::ret},
+                                         std::tuple{LiveOptions::Attach::multi, WayOut::cheap},
                                          std::tuple{LiveOptions::Attach::multi, WayOut::trampoline},
                                          std::tuple{LiveOptions::Attach::perf, WayOut::ret}),
-                         [](const auto& info) {
-                             const bool multi =
-                                 std::get<0>(info.param) == LiveOptions::Attach::multi;
-                             return std::string(multi ? "multi" : "perf") +
-                                    (std::get<1>(info.param) == WayOut::ret ? "_ret"
-                                                                            : "_trampoline");
-                         });
+                         ways_name);
 
 // A library of the test's own, mapped by a program that waits to call it.
 class RewrittenLibrary : public KernelTest {

@@ -5,6 +5,7 @@
 #include "tests/kernel/program.h"
 #include "tests/kernel/service_truth.h"
 #include "tests/kernel/session.h"
+#include "tests/kernel/ways.h"
 #include "tests/support/temporary_folder.h"
 
 #include <fmt/format.h>
@@ -111,10 +112,9 @@ TEST_P(SlowCalls, AreThoseBeyondAFixedThreshold) {
     EXPECT_GE(outermost + unreadable, 20u);
 }
 
-INSTANTIATE_TEST_SUITE_P(WaysOut, SlowCalls, testing::Values(WayOut::ret, WayOut::trampoline),
-                         [](const auto& info) {
-                             return info.param == WayOut::ret ? "ret" : "trampoline";
-                         });
+INSTANTIATE_TEST_SUITE_P(WaysOut, SlowCalls,
+                         testing::Values(WayOut::cheap, WayOut::ret, WayOut::trampoline),
+                         way_out_name);
 
 // A moving one is the percentile of the calls that have ended, by the service's own record of them,
 // and each call is judged by the one of its moment: together these make the share.

@@ -4,6 +4,7 @@
 #include "tests/kernel/program.h"
 #include "tests/kernel/session.h"
 #include "tests/kernel/source_lines.h"
+#include "tests/kernel/ways.h"
 #include "views/canvas.h"
 #include "views/json/json_views.h"
 #include "views/text/draw.h"
@@ -19,12 +20,16 @@ namespace {
 
 class TailCalls : public KernelTest {};
 
-TEST_F(TailCalls, AreTimedThroughTheJump) {
+class TailCallsByProbes : public TailCalls, public testing::WithParamInterface<WayOut> {};
+INSTANTIATE_TEST_SUITE_P(WaysOut, TailCallsByProbes, testing::Values(WayOut::cheap, WayOut::ret),
+                         way_out_name);
+
+TEST_P(TailCallsByProbes, AreTimedThroughTheJump) {
     Program program("tail_times", {"--calls", "100", "--wait"});
     program.wait_ready();
     Session session;
     session.observe(program.pid());
-    must(session.backend().set_way_out(WayOut::ret));
+    must(session.backend().set_way_out(GetParam()));
     std::map<std::string, ProbeId> probes;
     for (const char* name : {"forward", "chain", "outward", "throwing", "sleeper"}) {
         probes[name] = session.time(name);
@@ -87,22 +92,29 @@ TEST_F(TailCalls, AreTimedThroughTheJumpByReturnProbes) {
 // A jump is timed like a call: it ends where the function that jumps comes back to. With probes on
 // all that is involved, which have the same stack pointer. The kernel runs the programs of one
 // instruction in the order in which they were attached, or the other way round: both are right.
-class TailCallSites : public TailCalls, public testing::WithParamInterface<bool> {};
-INSTANTIATE_TEST_SUITE_P(TimedAfterFunctions, TailCallSites, testing::Values(false, true),
-                         [](const auto& info) { return info.param ? "yes" : "no"; });
+class TailCallSites : public TailCalls,
+                      public testing::WithParamInterface<std::tuple<bool, WayOut>> {};
+std::string order_name(const testing::TestParamInfo<std::tuple<bool, WayOut>>& info) {
+    const auto& [functions_first, way_out] = info.param;
+    return (functions_first ? "after_functions_" : "before_functions_") + name_of(way_out);
+}
+INSTANTIATE_TEST_SUITE_P(Orders, TailCallSites,
+                         testing::Combine(testing::Values(false, true),
+                                          testing::Values(WayOut::cheap, WayOut::ret)),
+                         order_name);
 
 TEST_P(TailCallSites, AreTimedBesideTheirFunctions) {
+    const auto& [functions_first, way_out] = GetParam();
     Program program("tail_times", {"--calls", "100", "--wait"});
     program.wait_ready();
     Session session;
     session.observe(program.pid());
-    must(session.backend().set_way_out(WayOut::ret));
+    must(session.backend().set_way_out(way_out));
     // The callee, and the function that jumps to it.
     const std::map<std::string, std::string> jumps = {
         {"sleeper", "forward"}, {"usleep", "outward"}, {"thrower", "throwing"}};
     std::map<std::string, ProbeId> sites;
     std::map<std::string, ProbeId> functions;
-    const bool functions_first = GetParam();
     for (const auto& [callee, caller] : jumps) {
         if (functions_first)
             functions[caller] = session.time(caller);

@@ -386,13 +386,7 @@ INSTANTIATE_TEST_SUITE_P(Ways, LateLibrary,
                          testing::Values(std::tuple{LiveOptions::Attach::multi, WayOut::ret},
                                          std::tuple{LiveOptions::Attach::multi, WayOut::automatic},
                                          std::tuple{LiveOptions::Attach::perf, WayOut::ret}),
-                         [](const auto& info) {
-                             return std::string(std::get<0>(info.param) ==
-                                                        LiveOptions::Attach::multi
-                                                    ? "multi"
-                                                    : "perf") +
-                                    (std::get<1>(info.param) == WayOut::ret ? "_ret" : "_auto");
-                         });
+                         ways_name);
 
 // The target becomes another program in the middle of a call: the probe on its new functions works.
 TEST_F(Targets, ATargetThatExecsIsStillOne) {

@@ -282,11 +282,7 @@ TEST_P(Values, EditsWhileCallsRunLoseNothing) {
 
 INSTANTIATE_TEST_SUITE_P(Ways, Values,
                          testing::Values(WayOut::cheap, WayOut::ret, WayOut::trampoline),
-                         [](const auto& info) {
-                             return std::string(info.param == WayOut::cheap ? "cheap"
-                                                : info.param == WayOut::ret ? "ret"
-                                                                            : "trampoline");
-                         });
+                         way_out_name);
 
 class CallSiteValues : public KernelTest {};
 

@@ -6,9 +6,34 @@
 #include "tests/kernel/session.h"
 
 #include <concepts>
+#include <string>
 #include <tuple>
 
 namespace auger::test {
+
+inline std::string name_of(WayOut way) {
+    switch (way) {
+    case WayOut::automatic:
+        return "auto";
+    case WayOut::cheap:
+        return "cheap";
+    case WayOut::ret:
+        return "ret";
+    case WayOut::trampoline:
+        break;
+    }
+    return "trampoline";
+}
+
+// Of a test's parameter.
+inline std::string way_out_name(const testing::TestParamInfo<WayOut>& info) {
+    return name_of(info.param);
+}
+inline std::string
+ways_name(const testing::TestParamInfo<std::tuple<LiveOptions::Attach, WayOut>>& info) {
+    const auto& [attach, way_out] = info.param;
+    return (attach == LiveOptions::Attach::multi ? "multi_" : "perf_") + name_of(way_out);
+}
 
 // The parameter is the way of attaching, or a tuple that holds it.
 template <typename Parameter>
