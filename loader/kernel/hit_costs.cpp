@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <thread>
@@ -24,10 +25,11 @@ void auger_hit_emulated();
 void auger_hit_stepped();
 void auger_hit_optimised();
 void auger_hit_returns();
-void auger_hit_passed_jump();
+void auger_hit_jumps(); // jumps: that many of auger_hit_jump_bytes each
 extern const char auger_hit_emulated_exit[], auger_hit_stepped_exit[], auger_hit_optimised_exit[],
-    auger_hit_passed_jump_exit[];
-extern const uint8_t auger_hit_passed_jump_condition;
+    auger_hit_first_jump[];
+extern const size_t auger_hit_jump_bytes;
+extern const uint8_t auger_hit_jump_condition;
 }
 
 namespace auger {
@@ -37,6 +39,8 @@ namespace {
 // Calls that are measured together, and how often that is done: the middle one of these counts, so
 // that one that was interrupted does not.
 constexpr size_t calls = 50, batches = 7;
+
+constexpr size_t jumps = 5;
 
 using Function = void (*)();
 
@@ -130,14 +134,24 @@ const void* code_of(Function function) {
     return reinterpret_cast<const void*>(function);
 }
 
-// Of a thread that has timed calls, so after those.
+// Of a thread that has timed calls, so after those. The first hit in a call costs it more, as the
+// processor does not foresee its `ret` any more, and a call that passes a jump has had its first:
+// what further ones add is what counts.
 uint64_t passed_jump_ns(Measurement& measurement) {
-    const uint64_t plain = ns_per_call(auger_hit_passed_jump);
-    const std::array<const void*, 1> jump = {auger_hit_passed_jump_exit};
-    if (!measurement.attach(ProgramKind::call_exit, jump, bpf_trace_uprobe_multi, false,
-                            condition_bits(auger_hit_passed_jump_condition)))
+    std::array<const void*, jumps> places = {};
+    for (size_t i = 0; i < jumps; i++)
+        places[i] = auger_hit_first_jump + i * auger_hit_jump_bytes;
+    const auto attach = [&](std::span<const void* const> some) {
+        return measurement.attach(ProgramKind::call_exit, some, bpf_trace_uprobe_multi, false,
+                                  condition_bits(auger_hit_jump_condition));
+    };
+    const std::span all(places);
+    if (!attach(all.first(1)))
         return 0;
-    return less(measurement.ns_per_probed_call(auger_hit_passed_jump), plain);
+    const uint64_t first = measurement.ns_per_probed_call(auger_hit_jumps);
+    if (!attach(all.subspan(1)))
+        return 0;
+    return less(measurement.ns_per_probed_call(auger_hit_jumps), first) / (jumps - 1);
 }
 
 // With probes at both ends of the first three functions, and a return probe at the last one.

@@ -109,7 +109,7 @@ TEST_P(Accounting, CallsEqualTheProgramsOwnCount) {
     }
 }
 
-std::string name_of(const testing::TestParamInfo<Parameters>& info) {
+std::string case_name(const testing::TestParamInfo<Parameters>& info) {
     const auto& [test, attach, way_out] = info.param;
     return test.program + (attach == Attach::multi ? "_multi_" : "_perf_") + name_of(way_out);
 }
@@ -127,7 +127,7 @@ INSTANTIATE_TEST_SUITE_P(ExitInstructions, Accounting,
                                                           tailcalls, prologues, recursion),
                                           testing::Values(Attach::multi, Attach::perf),
                                           testing::Values(WayOut::ret)),
-                         name_of);
+                         case_name);
 INSTANTIATE_TEST_SUITE_P(CheapExits, Accounting,
                          testing::Combine(testing::Values(Case{"exceptions", {"--calls", "200"}},
                                                           Case{"longjmps", {"--calls", "200"}},
@@ -137,7 +137,7 @@ INSTANTIATE_TEST_SUITE_P(CheapExits, Accounting,
                                                           tailcalls, prologues, recursion),
                                           testing::Values(Attach::multi),
                                           testing::Values(WayOut::cheap)),
-                         name_of);
+                         case_name);
 
 // The names in their accounts are call sites: `work@call_sites.c:34`.
 INSTANTIATE_TEST_SUITE_P(
@@ -149,14 +149,14 @@ INSTANTIATE_TEST_SUITE_P(
                                      Case{"call_sites_no_plt", {"--calls", "200"}},
                                      Case{"call_sites_stripped", {"--calls", "200"}}),
                      testing::Values(Attach::multi, Attach::perf), testing::Values(WayOut::ret)),
-    name_of);
+    case_name);
 
 // Only where a return probe is known to do no harm.
 INSTANTIATE_TEST_SUITE_P(Trampoline, Accounting,
                          testing::Combine(testing::Values(tailcalls, prologues, recursion),
                                           testing::Values(Attach::multi, Attach::perf),
                                           testing::Values(WayOut::trampoline)),
-                         name_of);
+                         case_name);
 
 // A thousand functions of a library by one glob; the count of each follows from the rounds. One
 // perf event takes the kernel 0.1 s to detach, so that way gets ten of them.

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-// Neither changes anything, so the registers that it may use are those of a call.
 void leaves_first(uint64_t way);
 void leaves_last(uint64_t way);
 asm(R"(
@@ -19,6 +18,9 @@ asm(R"(
     .p2align 4
 \name:
     .cfi_startproc
+    push %rbx
+    .cfi_adjust_cfa_offset 8
+    .cfi_rel_offset %rbx, 0
     cmp $0, %rdi
     je 1f
     cmp $1, %rdi
@@ -26,7 +28,8 @@ asm(R"(
     cmp $2, %rdi
     je 1f
     nop
-1:  ret
+1:  pop %rbx
+    ret
     .cfi_endproc
     .size \name, . - \name
     .endm
