@@ -241,6 +241,29 @@ TEST_F(Samples, IncludeThreadsAndProcessesThatComeLater) {
                 4 * std::sqrt(share * (1 - share) / count));
 }
 
+// Whenever they are read, also while a CPU is at a tick: of 10,000 a second, each some microseconds
+// long, 500 readings meet one.
+TEST_F(Samples, AddUpWhileTheyAreTaken) {
+    Program program("spinner", {"--threads", "2"});
+    program.wait_ready();
+    Session session;
+    TargetSpec everything;
+    everything.kind = TargetSpec::Kind::all;
+    session.observe(everything);
+    session.sample(9'999);
+    uint64_t before = 0;
+    for (int reading = 0; reading < 500; reading++) {
+        must(session.backend().refresh());
+        const LedgerEvent& ledger = session.model().ledger();
+        ASSERT_EQ(ledger.ticks, ledger.samples + ledger.filtered + ledger.gated +
+                                    ledger.lost.at("samples: event ring full"))
+            << reading;
+        EXPECT_GE(ledger.ticks, before);
+        before = ledger.ticks;
+    }
+    EXPECT_GT(before, 0u);
+}
+
 // Everything, which includes this program and others: the target is among them, auger is not.
 TEST_F(Samples, OfTheWholeMachine) {
     Program program("spinner", {"--threads", "2"});
