@@ -25,7 +25,7 @@ void auger_hit_emulated();
 void auger_hit_stepped();
 void auger_hit_optimised();
 void auger_hit_returns();
-void auger_hit_jumps(); // jumps: that many of auger_hit_jump_bytes each
+void auger_hit_jumps(); // five, of auger_hit_jump_bytes each
 extern const char auger_hit_emulated_exit[], auger_hit_stepped_exit[], auger_hit_optimised_exit[],
     auger_hit_first_jump[];
 extern const size_t auger_hit_jump_bytes;
@@ -39,8 +39,6 @@ namespace {
 // Calls that are measured together, and how often that is done: the middle one of these counts, so
 // that one that was interrupted does not.
 constexpr size_t calls = 50, batches = 7;
-
-constexpr size_t jumps = 5;
 
 using Function = void (*)();
 
@@ -138,20 +136,19 @@ const void* code_of(Function function) {
 // processor does not foresee its `ret` any more, and a call that passes a jump has had its first:
 // what further ones add is what counts.
 uint64_t passed_jump_ns(Measurement& measurement) {
-    std::array<const void*, jumps> places = {};
+    constexpr size_t jumps = 5;
+    std::vector<const void*> places;
     for (size_t i = 0; i < jumps; i++)
-        places[i] = auger_hit_first_jump + i * auger_hit_jump_bytes;
-    const auto attach = [&](std::span<const void* const> some) {
-        return measurement.attach(ProgramKind::call_exit, some, bpf_trace_uprobe_multi, false,
-                                  condition_bits(auger_hit_jump_condition));
+        places.push_back(auger_hit_first_jump + i * auger_hit_jump_bytes);
+    const auto ns_with = [&](std::span<const void* const> more) {
+        return measurement.attach(ProgramKind::call_exit, more, bpf_trace_uprobe_multi, false,
+                                  condition_bits(auger_hit_jump_condition))
+                   ? measurement.ns_per_probed_call(auger_hit_jumps)
+                   : 0;
     };
-    const std::span all(places);
-    if (!attach(all.first(1)))
-        return 0;
-    const uint64_t first = measurement.ns_per_probed_call(auger_hit_jumps);
-    if (!attach(all.subspan(1)))
-        return 0;
-    return less(measurement.ns_per_probed_call(auger_hit_jumps), first) / (jumps - 1);
+    const std::span<const void* const> all(places);
+    const uint64_t first = ns_with(all.first(1));
+    return first ? less(ns_with(all.subspan(1)), first) / (jumps - 1) : 0;
 }
 
 // With probes at both ends of the first three functions, and a return probe at the last one.

@@ -134,8 +134,9 @@ TEST_F(CheapExits, AtTheEntryAreCountedInEveryWay) {
     }
 }
 
-// What a jump costs that a call passes is taken out of its duration. The program's own clock tells
-// what that is, as it is called as often and passes three; it may be off by half, as is documented.
+// What a probe costs at a jump that a call passes is taken out of its duration. The program's own
+// clock tells what three of them cost. What auger takes a hit to cost may be off by half: see
+// docs/concepts.md.
 TEST_F(CheapExits, ThatArePassedAreInNoDuration) {
     Program program("passed_jumps", {"--calls", "500", "--pause-us", "0", "--wait"});
     program.wait_ready();

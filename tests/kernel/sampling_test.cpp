@@ -241,15 +241,19 @@ TEST_F(Samples, IncludeThreadsAndProcessesThatComeLater) {
                 4 * std::sqrt(share * (1 - share) / count));
 }
 
+void observe_everything(Session& session) {
+    TargetSpec everything;
+    everything.kind = TargetSpec::Kind::all;
+    session.observe(everything);
+}
+
 // Whenever they are read, also while a CPU is at a tick: of 10,000 a second, each some microseconds
 // long, 500 readings meet one.
 TEST_F(Samples, AddUpWhileTheyAreTaken) {
     Program program("spinner", {"--threads", "2"});
     program.wait_ready();
     Session session;
-    TargetSpec everything;
-    everything.kind = TargetSpec::Kind::all;
-    session.observe(everything);
+    observe_everything(session);
     session.sample(9'999);
     uint64_t before = 0;
     for (int reading = 0; reading < 500; reading++) {
@@ -269,9 +273,7 @@ TEST_F(Samples, OfTheWholeMachine) {
     Program program("spinner", {"--threads", "2"});
     program.wait_ready();
     Session session;
-    TargetSpec everything;
-    everything.kind = TargetSpec::Kind::all;
-    session.observe(everything);
+    observe_everything(session);
     const double rate = 999, period = 1e9 / rate;
     session.sample(999);
     auto count = [&](pid_t pid) {

@@ -18,7 +18,7 @@ namespace auger {
 // No more instructions than that come after the place, up to the `ret` and with it.
 inline constexpr size_t most_left_out = 16;
 
-// Of one `ret`: a jump's probe is hit also by those that do not jump, and is in their durations.
+// Of one `ret`: a jump's probe is hit also by those that do not jump, and holds them up.
 inline constexpr size_t most_places = 4;
 
 struct CodeToLeave {
