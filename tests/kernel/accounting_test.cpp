@@ -111,7 +111,7 @@ TEST_P(Accounting, CallsEqualTheProgramsOwnCount) {
 
 std::string case_name(const testing::TestParamInfo<Parameters>& info) {
     const auto& [test, attach, way_out] = info.param;
-    return test.program + (attach == Attach::multi ? "_multi_" : "_perf_") + name_of(way_out);
+    return test.program + (attach == Attach::multi ? "_multi_" : "_perf_") + to_string(way_out);
 }
 
 const Case tailcalls{"tailcalls", {"--calls", "300"}, {"switcher"}};

@@ -96,7 +96,7 @@ class TailCallSites : public TailCalls,
                       public testing::WithParamInterface<std::tuple<bool, WayOut>> {};
 std::string order_name(const testing::TestParamInfo<std::tuple<bool, WayOut>>& info) {
     const auto& [functions_first, way_out] = info.param;
-    return (functions_first ? "after_functions_" : "before_functions_") + name_of(way_out);
+    return (functions_first ? "after_functions_" : "before_functions_") + to_string(way_out);
 }
 INSTANTIATE_TEST_SUITE_P(Orders, TailCallSites,
                          testing::Combine(testing::Values(false, true),

@@ -11,7 +11,7 @@
 
 namespace auger::test {
 
-inline std::string name_of(WayOut way) {
+inline std::string to_string(WayOut way) {
     switch (way) {
     case WayOut::automatic:
         return "auto";
@@ -27,12 +27,12 @@ inline std::string name_of(WayOut way) {
 
 // Of a test's parameter.
 inline std::string way_out_name(const testing::TestParamInfo<WayOut>& info) {
-    return name_of(info.param);
+    return to_string(info.param);
 }
 inline std::string
 ways_name(const testing::TestParamInfo<std::tuple<LiveOptions::Attach, WayOut>>& info) {
     const auto& [attach, way_out] = info.param;
-    return (attach == LiveOptions::Attach::multi ? "multi_" : "perf_") + name_of(way_out);
+    return (attach == LiveOptions::Attach::multi ? "multi_" : "perf_") + to_string(way_out);
 }
 
 // The parameter is the way of attaching, or a tuple that holds it.
