@@ -110,6 +110,85 @@ TEST_F(ObservedHosts, WhoComesBackDuringAnEditHasIt) {
     EXPECT_THAT(settings(), SizeIs(1));
 }
 
+// Long at work on an edit, as on files that are large: the others have it meanwhile, and are asked
+// for more, and it has all of that when it is done.
+TEST_F(ObservedHosts, WhoIsLongAtWorkOnAnEditIsNotWaitedFor) {
+    const size_t count = edits().size();
+    for (const size_t at : {size_t{0}, size_t{1}, count - 1}) {
+        SCOPED_TRACE(testing::Message() << "edit " << at);
+        backend.reset();
+        hosts.clear();
+        test::Meeting& meeting = test::Meeting::make();
+        std::vector<Mishap> mishaps(3);
+        mishaps[1].meeting = &meeting;
+        mishaps[1].busy_at = static_cast<int>(at);
+        mishaps[1].waits_for = 1;
+        observe(mishaps);
+        const std::vector<Edit> all = edits();
+        for (size_t i = 0; i < count; i++) {
+            ASSERT_TRUE(all[i]());
+            EXPECT_EQ(state_of(1), i < at ? HostReport::State::live : HostReport::State::joining);
+        }
+        const double before = counted("web1");
+        poll_until([&] { return counted("web1") > before + 50; });
+        EXPECT_EQ(state_of(1), HostReport::State::joining);
+        meeting.given = 1;
+        all_live();
+        EXPECT_THAT(settings(), SizeIs(1));
+        EXPECT_EQ(backend->hosts()[1].times_lost, 0u);
+        end_of_calls();
+        for (const char* host : {"web1", "web2", "web3"})
+            EXPECT_EQ(counted(host), static_cast<double>(truth().at(host))) << host;
+    }
+}
+
+// Another one refuses what it is at work on: it takes it back when it is done, whether or not it
+// refuses it as well.
+TEST_F(ObservedHosts, WhoIsLongAtWorkOnAnEditThatIsRefusedHasItNot) {
+    const int at = 1; // a probe
+    for (const bool refuses : {false, true}) {
+        SCOPED_TRACE(testing::Message() << "it refuses it as well: " << refuses);
+        backend.reset();
+        hosts.clear();
+        test::Meeting& meeting = test::Meeting::make();
+        std::vector<Mishap> mishaps(3);
+        mishaps[0].refused_at = at;
+        mishaps[1].meeting = &meeting;
+        mishaps[1].busy_at = at;
+        mishaps[1].refused_at = refuses ? at : -1;
+        mishaps[1].waits_for = 1;
+        observe(mishaps);
+        const std::vector<Edit> all = edits();
+        ASSERT_TRUE(all[0]());
+        EXPECT_FALSE(all[at]());
+        EXPECT_EQ(state_of(1), HostReport::State::joining);
+        meeting.given = 1;
+        all_live();
+        EXPECT_THAT(settings(), SizeIs(1));
+        EXPECT_EQ(backend->hosts()[1].times_lost, 0u);
+        EXPECT_TRUE(all[at]()) << "it cannot be tried again";
+        EXPECT_THAT(settings(), SizeIs(1));
+    }
+}
+
+// Alone with an edit that it refuses, it is begun anew.
+TEST_F(ObservedHosts, WhoRefusesLateWhatOthersHaveIsLost) {
+    test::Meeting& meeting = test::Meeting::make();
+    std::vector<Mishap> mishaps(3);
+    mishaps[1].meeting = &meeting;
+    mishaps[1].busy_at = mishaps[1].refused_at = 0;
+    mishaps[1].waits_for = 1;
+    observe(mishaps);
+    ASSERT_TRUE(edits()[0]());
+    EXPECT_EQ(state_of(1), HostReport::State::joining);
+    meeting.given = 1;
+    poll_until([&] { return state_of(1) == HostReport::State::lost; });
+    EXPECT_THAT(backend->hosts()[1].cause, HasSubstr("it is refused"));
+    EXPECT_EQ(backend->hosts()[1].times_lost, 1u);
+    all_live();
+    EXPECT_THAT(settings(), SizeIs(1));
+}
+
 // It was given the edit behind the settings in force; then another host refused it.
 TEST_F(ObservedHosts, WhoComesBackDuringAnEditThatIsRefusedHasItNot) {
     test::Meeting& meeting = test::Meeting::make();
