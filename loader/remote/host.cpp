@@ -283,11 +283,17 @@ void Host::join(uint64_t now_ns) {
                                               link_->clock().shift_ns(), earliest);
     stream_->deliver_to(surroundings_.sink);
     stream_->tell_machine();
-    if (auto begun = recording_.begin_agent(recorded, *stream_, surroundings_.recording); !begun)
+    if (auto begun = recording_.begin_agent(recorded, *stream_, surroundings_.recording,
+                                            stream_->own_time(now_ns));
+        !begun)
         surroundings_.tell(begun.error().message());
     state_ = State::joining;
     for (const Request& request : surroundings_.settings.requests())
         give(request);
+}
+
+Result<void> Host::record_intervals(const IntervalRecording& wanted, uint64_t now_ns) {
+    return recording_.record_intervals(wanted, stream_ ? stream_->own_time(now_ns) : 0);
 }
 
 void Host::take_back(const Request& backward) {

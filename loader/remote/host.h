@@ -62,6 +62,7 @@ class Host {
     const MachineStream& stream() const { return *stream_; }
     HostRecording& recording() { return recording_; }
     const HostRecording& recording() const { return recording_; }
+    Result<void> record_intervals(const IntervalRecording& wanted, uint64_t now_ns);
 
     // Starts the agent when it is time to, and may be; reads and writes what is there, and looks
     // how it is.

@@ -4,6 +4,7 @@
 #include "loader/base/read_clock.h"
 #include "loader/remote/edit_everywhere.h"
 #include "loader/remote/joined_reports.h"
+#include "loader/remote/record_hosts.h"
 #include "loader/remote/sample_fold.h"
 
 #include <fmt/format.h>
@@ -100,27 +101,22 @@ class HostsBackend final : public Backend {
         return edit(SetWayOut{way}, SetWayOut{settings_.way}, [&] { settings_.way = way; });
     }
     void add_notice(const std::string& text) override { sink_.on_notice(now_ns(), text); }
-    // Each host's is a recording of its own.
-    Result<void> record(const std::string& path) override;
-    Result<void> record_intervals(const IntervalRecording& wanted) override {
-        if (wanted.folder.empty())
-            return {};
-        return Error{"record", wanted.folder, "recordings of intervals are written by one machine",
-                     "`record FILE` writes one of each host; or record on each host: `auger -n "
-                     "NAME -e 'record DIR every 60s auger'`",
-                     Error::Kind::unsupported};
+    // Each host's is a recording of its own (record_hosts.h).
+    Result<void> record(const std::string& path) override {
+        settle_before(path.empty());
+        return record_hosts(hosts_, path);
     }
+    Result<void> record_intervals(const IntervalRecording& wanted) override {
+        settle_before(wanted.folder.empty());
+        return record_intervals_of_hosts(hosts_, wanted);
+    }
+    IntervalRecordings interval_recordings() const override { return intervals_of_hosts(hosts_); }
     Result<void> keep_last(nanoseconds span) override {
-        hosts_.recording().keep = span;
-        for (const auto& host : hosts_.all())
-            host->recording().keep_last(span);
+        keep_last_of_hosts(hosts_, span);
         return {};
     }
     Result<void> write_last(const std::string& path) const override {
-        for (const auto& host : hosts_.all())
-            if (auto written = host->recording().write_last(path); !written)
-                return written;
-        return {};
+        return write_last_of_hosts(hosts_, path);
     }
 
     std::vector<uint64_t> links() const override {
@@ -212,6 +208,13 @@ class HostsBackend final : public Backend {
         hosts_.common().announce(probe.number, asked);
     }
 
+    // What is recorded ends with all that was, or begins behind what was.
+    void settle_before(bool end) {
+        if (end)
+            (void)refresh();
+        else
+            catch_up();
+    }
     // Whole answers: what was there is here, and has gone on.
     void catch_up() {
         hosts_.catch_up();
@@ -308,27 +311,6 @@ Result<void> HostsBackend::set_slow(ProbeId id, const Threshold& threshold,
                     of.request.conditions = conditions;
                     announce(of);
                 });
-}
-
-Result<void> HostsBackend::record(const std::string& path) {
-    if (path.empty())
-        (void)refresh();
-    else
-        catch_up();
-    hosts_.recording().path = path;
-    Result<void> result;
-    for (const auto& host : hosts_.all()) {
-        const auto done =
-            path.empty() ? host->recording().finish() : host->recording().record(path);
-        if (result && !done)
-            result = done;
-    }
-    if (result || path.empty())
-        return result;
-    hosts_.recording().path.clear();
-    for (const auto& host : hosts_.all())
-        (void)host->recording().finish();
-    return result;
 }
 
 template <typename Request, typename Take>

@@ -12,6 +12,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <numeric>
 
 namespace auger {
@@ -374,6 +375,48 @@ TEST_F(ObservedHosts, EachIsRecordedByItself) {
             << host;
     EXPECT_THAT((*replay)->capabilities().front().detail, HasSubstr("x-web1.auger and 3 more"));
     EXPECT_FALSE(backend->record("/nonexistent/x.auger"));
+}
+
+// Each in a folder of its own, in which recordings follow each other, also when it was lost; and
+// all of them together are what was seen here.
+TEST_F(ObservedHosts, EachIsRecordedByIntervals) {
+    test::TemporaryFolder folder;
+    observe();
+    const std::string path = folder.path("day");
+    ASSERT_TRUE(backend->record_intervals({path, 200'000'000, 1000}));
+    ASSERT_TRUE(backend->add_probe({ProbeId{1}, "handle", {}, {}, {}}));
+    const auto written = [&] { return backend->interval_recordings().written; };
+    poll_until([&] { return counted("web1") > 100 && written() > 5; });
+    hosts[2]->peer.signal(SIGKILL);
+    poll_until([&] { return state_of(2) == HostReport::State::lost; });
+    all_live();
+    const double before = counted("web3");
+    poll_until([&] { return counted("web3") > before + 50; });
+    end_of_calls();
+    ASSERT_TRUE(backend->record_intervals({}));
+    EXPECT_EQ(backend->interval_recordings().failed, 0u);
+    size_t files = 0;
+    for (const char* host : {"web1", "web2", "web3"})
+        for (const auto& entry : std::filesystem::directory_iterator(path + "/" + host))
+            files += entry.is_regular_file() && !entry.is_symlink();
+    EXPECT_EQ(files, written());
+    EXPECT_FALSE(backend->interval_recordings().last.empty());
+    Model replayed;
+    auto replay = open_replay({{path}}, replayed);
+    ASSERT_TRUE(replay) << replay.error().message();
+    while (*(*replay)->poll(std::chrono::hours(1), -1))
+        ;
+    EXPECT_EQ(replayed.samples_received(), model.samples_received());
+    for (const char* host : {"web1", "web2", "web3"})
+        EXPECT_EQ(replayed.probe_statistics(ProbeId{1}, {}, HostChoice{host}).sum_ns,
+                  model.probe_statistics(ProbeId{1}, {}, HostChoice{host}).sum_ns)
+            << host;
+    // Where it cannot be written, what goes on does.
+    ASSERT_TRUE(backend->record_intervals({path, 200'000'000, 1000}));
+    EXPECT_FALSE(backend->record_intervals({"/proc/none/x", 200'000'000, 1000}));
+    const uint64_t so_far = written();
+    poll_until([&] { return written() > so_far + 3; });
+    ASSERT_TRUE(backend->record_intervals({}));
 }
 
 TEST_F(ObservedHosts, WhoCannotBeReachedIsSaid) {
