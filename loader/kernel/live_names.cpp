@@ -2,6 +2,7 @@
 #include "loader/kernel/live_names.h"
 
 #include "bpf/unwind_table.h"
+#include "loader/process/container.h"
 #include "loader/process/proc_info.h"
 #include "loader/runtimes/frame_words.h"
 #include "loader/runtimes/python/frame_places.h"
@@ -373,16 +374,23 @@ ThreadId LiveNames::thread(uint32_t pid, uint32_t tid, std::string_view comm) {
     if (is_new) {
         if (auto path = cgroup_path_of(static_cast<pid_t>(pid)))
             process.cgroup = *std::move(path);
+        if (auto container = outermost_container(process.cgroup)) {
+            process.container_id = std::move(container->id);
+            process.container.name = std::move(container->name);
+        }
     }
+    // Files may be written only when the container runs.
+    if (!process.container_id.empty() && !process.container.known())
+        process.container = containers_.names(process.container_id);
     // Asked for each time, so that it stays for as long as one of its threads does.
     if (pid != tid && (is_new || process.has_name) && !interner_.last_thread(pid, pid)) {
         const auto name = comm_of(static_cast<pid_t>(pid));
         process.has_name = name.ok();
         if (name)
-            interner_.thread(pid, pid, *name, process.cgroup);
+            interner_.thread(pid, pid, *name, process.cgroup, process.container);
     }
     process.has_name |= pid == tid;
-    return interner_.thread(pid, tid, comm, process.cgroup);
+    return interner_.thread(pid, tid, comm, process.cgroup, process.container);
 }
 
 ThreadId LiveNames::thread(uint32_t pid, uint32_t tid) {

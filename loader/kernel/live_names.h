@@ -12,6 +12,7 @@
 #include "loader/kernel/ruby_names.h"
 #include "loader/kernel/task_names.h"
 #include "loader/kernel/v8_names.h"
+#include "loader/process/container_names.h"
 #include "loader/reports/symbol_progress.h"
 #include "loader/runtimes/go/label_words.h"
 #include "loader/stream/interner.h"
@@ -165,10 +166,13 @@ class LiveNames {
     PerlFrameWords perl_frame_;                        // likewise: what is executed, not yet where
     std::vector<uint64_t> placed_;                     // likewise: its words, all in their places
     struct Process {
-        std::string cgroup;    // empty: unknown
+        std::string cgroup;       // empty: unknown
+        std::string container_id; // empty: of none that has one
+        ContainerNames container;
         bool has_name = false; // its main thread has been in the stream
     };
     std::unordered_map<uint32_t, Process> known_processes_; // by pid
+    ContainerFiles containers_;
     struct Waiting {
         LocationId location;
         Detail told;

@@ -129,12 +129,11 @@ std::optional<Container> container_of(std::string_view cgroup) {
     return std::nullopt;
 }
 
-std::optional<Container> innermost_container(std::string_view cgroup) {
-    while (!cgroup.empty()) {
-        if (auto found = container_of(cgroup))
+std::optional<Container> outermost_container(std::string_view cgroup) {
+    for (size_t end = 0; end < cgroup.size();) {
+        end = std::min(cgroup.find('/', end + 1), cgroup.size());
+        if (auto found = container_of(cgroup.substr(0, end)))
             return found;
-        const size_t slash = cgroup.rfind('/');
-        cgroup = cgroup.substr(0, slash == cgroup.npos ? 0 : slash);
     }
     return std::nullopt;
 }

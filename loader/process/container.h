@@ -23,8 +23,9 @@ struct Container {
 // libpod-ID.scope, crio-ID.scope, cri-containerd-ID.scope, ID itself (docker, kubepods),
 // lxc.payload.NAME, lxc/NAME, machine-NAME.scope, systemd-nspawn@NAME.service.
 std::optional<Container> container_of(std::string_view cgroup);
-// The same, or the nearest one above it: a container may have groups of its own.
-std::optional<Container> innermost_container(std::string_view cgroup);
+// The outermost one that the group is of, or below: what runs in a container may name groups below
+// its own as it likes.
+std::optional<Container> outermost_container(std::string_view cgroup);
 
 // The uid of the Kubernetes pod whose group that is, or that it is below (the outermost, since what
 // runs in a container may name groups below its own), as the API writes it; empty: of none. The

@@ -9,16 +9,18 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <map>
+#include <utility>
 
 namespace auger {
 namespace {
 
 using nlohmann::json;
-using Names = std::map<std::string, std::string>; // by id
+using Names = std::map<std::string, ContainerNames, std::less<>>; // by id
 
 constexpr size_t largest_file = 4 << 20;
 constexpr size_t most_log_files = 100'000;
+constexpr size_t most_known = 10'000;
+constexpr uint64_t look_again_ns = second_ns;
 
 json read_json(const std::string& path) {
     auto file = open_regular(path);
@@ -43,25 +45,22 @@ std::string docker_name(const ContainerHost& host, const std::string& id) {
 }
 
 // One list of all, of the system's podman; users have their own.
-Names podman_names(const ContainerHost& host) {
-    Names names;
+void add_podman_names(const ContainerHost& host, Names& names) {
     const json list =
         read_json(host.root + "/var/lib/containers/storage/overlay-containers/containers.json");
     if (!list.is_array())
-        return names;
+        return;
     for (const json& container : list) {
         const std::string id = string_of(container, "id");
         if (id.empty() || !container.contains("names") || !container["names"].is_array() ||
             container["names"].empty() || !container["names"][0].is_string())
             continue;
-        names[id] = container["names"][0].get<std::string>();
+        names[id].name = container["names"][0].get<std::string>();
     }
-    return names;
 }
 
 // The kubelet keeps a link to each container's log: POD_NAMESPACE_CONTAINER-ID.log.
-Names kubernetes_names(const ContainerHost& host) {
-    Names names;
+void add_kubernetes_names(const ContainerHost& host, Names& names) {
     std::error_code error;
     size_t seen = 0;
     for (std::filesystem::directory_iterator entry(host.root + "/var/log/containers", error), end;
@@ -70,10 +69,10 @@ Names kubernetes_names(const ContainerHost& host) {
         const size_t dash = file.rfind('-'), first = file.find('_'), second = file.rfind('_', dash);
         if (dash == file.npos || first == file.npos || second == file.npos || second <= first)
             continue;
-        names[file.substr(dash + 1)] =
-            file.substr(0, first) + "/" + file.substr(second + 1, dash - second - 1);
+        names[file.substr(dash + 1)] = {file.substr(second + 1, dash - second - 1),
+                                        file.substr(0, first),
+                                        file.substr(first + 1, second - first - 1)};
     }
-    return names;
 }
 
 // As the container's own /etc/hostname says, read beneath the root of one of its processes.
@@ -96,17 +95,44 @@ std::string host_name(const ContainerHost& host, const Container& container) {
 
 } // namespace
 
+ContainerFiles::ContainerFiles(ContainerHost host, std::function<uint64_t()> now)
+    : host_(std::move(host)), now_(std::move(now)) {}
+
+void ContainerFiles::read_lists(uint64_t now_ns) {
+    if (listed_ns_ && now_ns - listed_ns_ < look_again_ns)
+        return;
+    listed_ns_ = now_ns;
+    listed_.clear();
+    add_podman_names(host_, listed_);
+    add_kubernetes_names(host_, listed_);
+}
+
+ContainerNames ContainerFiles::read(const std::string& id) const {
+    if (const auto listed = listed_.find(id); listed != listed_.end())
+        return listed->second;
+    return {docker_name(host_, id), {}, {}};
+}
+
+const ContainerNames& ContainerFiles::names(const std::string& id) {
+    const uint64_t now = now_();
+    if (known_.size() >= most_known && !known_.contains(id))
+        known_.clear();
+    const auto [found, is_new] = known_.try_emplace(id);
+    Looked& looked = found->second;
+    if (!looked.names.known() && (is_new || now - looked.time_ns >= look_again_ns)) {
+        read_lists(now);
+        looked = {read(id), now};
+    }
+    return looked.names;
+}
+
 void name_containers(const ContainerHost& host, std::vector<Container>& containers) {
-    const Names podman = podman_names(host), kubernetes = kubernetes_names(host);
+    ContainerFiles files(host);
     for (Container& container : containers) {
         if (!container.name.empty())
             continue;
-        container.name = docker_name(host, container.id);
-        for (const Names* names : {&podman, &kubernetes}) {
-            const auto known = names->find(container.id);
-            if (container.name.empty() && known != names->end())
-                container.name = known->second;
-        }
+        const ContainerNames& names = files.names(container.id);
+        container.name = (names.pod.empty() ? "" : names.pod + "/") + names.name;
         if (container.name.empty())
             container.name = host_name(host, container);
     }

@@ -23,19 +23,25 @@ bool is_folder(const std::string& path) {
     return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-// Links lead to recordings that are there by their own name.
-Result<std::vector<std::string>> recordings_in(const std::string& folder) {
+// Links lead to recordings that are there by their own name. `folders` are those in it, where they
+// are wanted.
+Result<std::vector<std::string>> recordings_in(const std::string& folder,
+                                               std::vector<std::string>* folders) {
     const std::unique_ptr<DIR, int (*)(DIR*)> listing(opendir(folder.c_str()), closedir);
     if (!listing)
         return system_error("replay", folder);
     std::vector<std::string> paths;
     while (const dirent* entry = readdir(listing.get())) {
         const std::string_view name = entry->d_name;
+        const bool recording = name.ends_with(recording_extension);
         struct stat status {};
-        if (name.ends_with(recording_extension) &&
-            fstatat(dirfd(listing.get()), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-            S_ISREG(status.st_mode))
+        if (!(recording || folders) ||
+            fstatat(dirfd(listing.get()), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+            continue;
+        if (recording && S_ISREG(status.st_mode))
             paths.push_back(fmt::format("{}/{}", folder, name));
+        else if (folders && S_ISDIR(status.st_mode) && !name.starts_with('.'))
+            folders->push_back(fmt::format("{}/{}", folder, name));
     }
     std::ranges::sort(paths);
     return paths;
@@ -96,9 +102,16 @@ Result<void> Search::read_heads() {
             heads_.push_back(std::move(*head));
             continue;
         }
-        const auto members = recordings_in(path);
+        std::vector<std::string> folders;
+        auto members = recordings_in(path, &folders);
         if (!members)
             return members.error();
+        std::ranges::sort(folders);
+        for (const std::string& folder : folders)
+            if (const auto more = recordings_in(folder, nullptr))
+                members->insert(members->end(), more->begin(), more->end());
+            else
+                found_.problems.push_back(more.error().message());
         const size_t before = heads_.size();
         std::string first_problem;
         for (const std::string& member : *members) {

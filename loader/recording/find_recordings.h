@@ -39,8 +39,8 @@ struct FoundRecordings {
     std::vector<std::string> notes;     // what else is to be known
 };
 
-// A folder is all recordings in it that are regular files named `*.auger`; of these, one that is
-// none is told. Fails when a file that was named is no recording, or there is nothing to be read.
+// A folder is all recordings in it that are regular files named `*.auger`, and those in folders in
+// it, as each host has one (`record DIR every` of several); of these, one that is none is told. Fails when a file that was named is no recording, or there is nothing to be read.
 Result<FoundRecordings> find_recordings(std::span<const std::string> paths,
                                         const RecordedSelection& selection);
 

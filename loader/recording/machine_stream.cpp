@@ -136,6 +136,9 @@ void MachineStream::on_thread(ThreadId id, const ThreadInfo& info) {
     out.varint(info.tid);
     out.string(info.comm);
     out.string(info.cgroup);
+    out.string(info.container.name);
+    out.string(info.container.pod);
+    out.string(info.container.pod_namespace);
     const auto [own, is_new] = same(known_threads_, content, common_.threads);
     threads_.set(id, own);
     if (is_new)

@@ -66,7 +66,8 @@ void RecordDecoder::define_series() {
 void RecordDecoder::module(EventSink& sink) {
     const ModuleId id{in_.varint32()};
     ModuleInfo info;
-    info.kind = static_cast<ModuleKind>(in_.varint_up_to(static_cast<uint64_t>(ModuleKind::go_label)));
+    info.kind =
+        static_cast<ModuleKind>(in_.varint_up_to(static_cast<uint64_t>(ModuleKind::go_label)));
     info.path = text();
     info.build_id = text();
     if (define(id.value, modules_))
@@ -113,6 +114,11 @@ void RecordDecoder::thread(EventSink& sink) {
     info.comm = text();
     if (has_marks())
         info.cgroup = text();
+    if (has_containers()) {
+        info.container.name = text();
+        info.container.pod = text();
+        info.container.pod_namespace = text();
+    }
     if (define_again(id.value, threads_))
         sink.on_thread(id, info);
 }

@@ -159,6 +159,9 @@ void RecordEncoder::on_thread(ThreadId id, const ThreadInfo& info) {
     out_.varint(info.tid);
     put_string(info.comm);
     put_string(info.cgroup);
+    put_string(info.container.name);
+    put_string(info.container.pod);
+    put_string(info.container.pod_namespace);
 }
 
 void RecordEncoder::on_spec(SpecId id, const SpecInfo& info) {

@@ -59,26 +59,14 @@ Result<void> Recorders::record_intervals(const IntervalRecording& wanted, uint64
         return {};
     stream_.remove(*former);
     auto ended = former->finish();
-    const IntervalRecordings report = former->report();
-    ended_.written += report.written;
-    ended_.failed += report.failed;
-    if (!report.last.empty())
-        ended_.last = report.last;
-    if (ended_.first_problem.empty())
-        ended_.first_problem = report.first_problem;
+    ended_ += former->report();
     return ended;
 }
 
 IntervalRecordings Recorders::intervals() const {
-    if (!intervals_)
-        return ended_;
-    IntervalRecordings all = intervals_->report();
-    all.written += ended_.written;
-    all.failed += ended_.failed;
-    if (all.last.empty())
-        all.last = ended_.last;
-    if (!ended_.first_problem.empty())
-        all.first_problem = ended_.first_problem;
+    IntervalRecordings all = ended_;
+    if (intervals_)
+        all += intervals_->report();
     return all;
 }
 

@@ -8,7 +8,7 @@
 namespace auger::remote {
 
 Result<Hosts::Answers> edit_everywhere(Hosts& hosts, const Request& forward,
-                                       const Request& backward, std::chrono::nanoseconds longest) {
+                                       const Request& backward, Hosts::Patience patience) {
     const auto none_is_there = [] {
         return Error{"ask", "the hosts", "none of them is there",
                      "`status` says why; they are tried again and again"};
@@ -21,21 +21,24 @@ Result<Hosts::Answers> edit_everywhere(Hosts& hosts, const Request& forward,
     if (live.empty())
         return none_is_there();
     // They are given it behind the settings in force.
-    std::vector<std::pair<Host*, size_t>> joining; // each with its n-th agent
+    std::vector<std::pair<Host*, size_t>> following; // each with its n-th agent
     for (const auto& host : hosts.all())
         if (host->state() == Host::State::joining) {
             host->give(forward);
-            joining.emplace_back(host.get(), host->agents());
+            following.emplace_back(host.get(), host->agents());
         }
-    Hosts::Answers answers = hosts.ask(live, forward, longest, true);
+    Hosts::Answers answers = hosts.ask(live, forward, patience, Hosts::Unanswered::follow);
     if (answers.empty())
         return none_is_there();
     OfHosts<Error> refused;
     std::vector<Host*> made;
     for (Host* host : live) {
         const auto answer = answers.find(host);
-        if (answer == answers.end())
-            continue; // it is lost
+        if (answer == answers.end()) {
+            if (host->state() == Host::State::joining)
+                following.emplace_back(host, host->agents());
+            continue; // else it is lost
+        }
         if (answer->second)
             made.push_back(host);
         else
@@ -43,17 +46,18 @@ Result<Hosts::Answers> edit_everywhere(Hosts& hosts, const Request& forward,
     }
     if (refused.empty())
         return answers;
-    for (const auto& [host, agent] : joining) {
+    for (const auto& [host, agent] : following) {
         if (host->agents() != agent)
             continue; // it is lost, or was, and has not joined anew
         if (host->state() == Host::State::joining)
-            host->give(backward);
+            host->take_back(backward);
         else if (host->state() == Host::State::stale)
             host->lose("it was silent while something was changed", hosts.now_ns());
         else if (host->live())
             made.push_back(host);
     }
-    for (const auto& [host, answer] : hosts.ask(made, backward, longest, true))
+    for (const auto& [host, answer] :
+         hosts.ask(made, backward, patience, Hosts::Unanswered::follow))
         if (!answer)
             host->lose("what was changed cannot be taken back: " + answer.error().message(),
                        hosts.now_ns());

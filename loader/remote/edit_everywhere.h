@@ -2,8 +2,8 @@
 // edit_everywhere: one edit on all hosts, or on none. Each agent's backend makes an edit as a whole
 // or not at all; where one refuses, those that have made it take it back. What comes of an edit is
 // not looked at before it is decided. Hosts that are lost meanwhile do not count: whoever comes
-// back is given what is in force by then (Hosts::Edit). Changes when edits are to be agreed on in
-// another way.
+// back is given what is in force by then (Hosts::Edit). Who is long at work on it is not waited
+// for: it follows. Changes when edits are to be agreed on in another way.
 #pragma once
 
 #include "loader/remote/hosts.h"
@@ -16,7 +16,7 @@ namespace auger::remote {
 
 // The answers of those that have made it; fails when one refused, or none is there.
 Result<Hosts::Answers> edit_everywhere(Hosts& hosts, const Request& forward,
-                                       const Request& backward, std::chrono::nanoseconds longest);
+                                       const Request& backward, Hosts::Patience patience);
 
 // What was answered, by host, in the order of their names; refusals are left out.
 template <typename Answer>

@@ -119,12 +119,13 @@ void Host::end(const std::string& cause, uint64_t now_ns, bool deliver_rest) {
     stream_.reset();
     link_.reset();
     given_.clear();
+    const bool followed = std::exchange(follows_, false);
     if (pipe_.process)
         ending_.push_back(std::move(*pipe_.process));
     pipe_ = {};
     for (const LaunchedProcess& process : ending_)
         (void)process.signal(SIGTERM);
-    if (state_ == State::live || state_ == State::stale)
+    if (state_ == State::live || state_ == State::stale || followed)
         times_lost_++;
     state_ = State::lost;
     cause_ = cause;
@@ -282,27 +283,53 @@ void Host::join(uint64_t now_ns) {
                                               link_->clock().shift_ns(), earliest);
     stream_->deliver_to(surroundings_.sink);
     stream_->tell_machine();
-    if (auto begun = recording_.begin_agent(recorded, *stream_, surroundings_.recording); !begun)
+    if (auto begun = recording_.begin_agent(recorded, *stream_, surroundings_.recording,
+                                            stream_->own_time(now_ns));
+        !begun)
         surroundings_.tell(begun.error().message());
     state_ = State::joining;
     for (const Request& request : surroundings_.settings.requests())
         give(request);
 }
 
+Result<void> Host::record_intervals(const IntervalRecording& wanted, uint64_t now_ns) {
+    return recording_.record_intervals(wanted, stream_ ? stream_->own_time(now_ns) : 0);
+}
+
+void Host::take_back(const Request& backward) {
+    given_.back().taken_back = true;
+    give(backward);
+}
+
+void Host::follow(uint64_t number) {
+    given_.push_back({number});
+    state_ = State::joining;
+    if (!std::exchange(follows_, true))
+        surroundings_.tell(fmt::format(
+            "{}: still at work on the edit, and not waited for: it is joining until it is done",
+            name_));
+}
+
 void Host::take_given(uint64_t now_ns) {
     while (!given_.empty()) {
-        const auto answer = link_->take_answer(given_.front());
+        const auto answer = link_->take_answer(given_.front().number);
         if (!answer)
             return;
+        const Given given = given_.front();
         given_.pop_front();
-        if (!*answer) {
+        if (*answer || given.may_be_refused)
+            continue;
+        if (!given.taken_back) {
             end("it cannot be given the settings in force: " + answer->error().message(), now_ns,
                 true);
             return;
         }
+        given_.front().may_be_refused = true;
     }
     state_ = State::live;
     pause_ns_ = 0;
+    if (std::exchange(follows_, false))
+        surroundings_.tell(fmt::format("{}: done with the edit", name_));
     if (std::exchange(was_told_, false) && begun_)
         surroundings_.tell(fmt::format("{}: observed again", name_));
     begun_ = true;

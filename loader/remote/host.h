@@ -62,6 +62,7 @@ class Host {
     const MachineStream& stream() const { return *stream_; }
     HostRecording& recording() { return recording_; }
     const HostRecording& recording() const { return recording_; }
+    Result<void> record_intervals(const IntervalRecording& wanted, uint64_t now_ns);
 
     // Starts the agent when it is time to, and may be; reads and writes what is there, and looks
     // how it is.
@@ -84,7 +85,13 @@ class Host {
     }
     void forget(uint64_t number) { link_->forget(number); }
     // Behind what it is given anyway: of one that is joining.
-    void give(const Request& request) { given_.push_back(link_->ask(request)); }
+    void give(const Request& request) { given_.push_back({link_->ask(request)}); }
+    // The same, of an edit that another host has refused: `backward` takes back what was given
+    // last, which it may have refused as well.
+    void take_back(const Request& backward);
+    // One that is live is long at work on an edit, asked for by this number, which others have
+    // made. It is joining until it is done.
+    void follow(uint64_t number);
 
     // The common clock: all that was before is here.
     uint64_t until_ns() const { return stream_ ? stream_->common_time(link_->until_ns()) : 0; }
@@ -106,6 +113,12 @@ class Host {
     void end(const std::string& cause, uint64_t now_ns, bool deliver_rest);
     std::string complaint(const std::string& otherwise) const;
 
+    struct Given {
+        uint64_t number;         // of the request
+        bool taken_back = false; // by the next one
+        bool may_be_refused = false;
+    };
+
     const std::string name_;
     const MachineId id_;
     const ConnectAgent connect_;
@@ -116,9 +129,9 @@ class Host {
     AgentPipe pipe_;
     std::unique_ptr<AgentLink> link_;
     std::unique_ptr<MachineStream> stream_;
-    HostRecording recording_;    // where the stream goes through
-    std::string complaints_;     // the last of them
-    std::deque<uint64_t> given_; // requests of joining, by number
+    HostRecording recording_; // where the stream goes through
+    std::string complaints_;  // the last of them
+    std::deque<Given> given_; // while it is joining
     std::vector<LaunchedProcess> ending_;
     uint64_t heard_ns_ = 0, pinged_ns_ = 0;
     uint64_t start_ns_ = 0;         // when it is to be started
@@ -131,7 +144,7 @@ class Host {
     uint64_t bytes_per_second_ = 0; // in the span before
     uint64_t times_lost_ = 0;
     size_t agents_ = 0;
-    bool begun_ = false, was_told_ = false;
+    bool begun_ = false, was_told_ = false, follows_ = false;
 };
 
 } // namespace auger::remote

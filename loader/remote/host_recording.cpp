@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/remote/host_recording.h"
 
+#include "loader/base/random_number.h"
+#include "loader/process/file_series.h"
 #include "loader/reports/host_report.h"
 
 namespace auger::remote {
@@ -11,24 +13,34 @@ std::string HostRecording::path_of_host(const std::string& path, size_t number) 
     size_t dot = path.rfind('.');
     if (dot == std::string::npos || dot <= name)
         dot = path.size();
-    return path.substr(0, dot) + (alone_ ? "" : host_suffix(host_)) +
+    return path.substr(0, dot) + (alone_ ? "" : "-" + host_file_name(host_)) +
            (number > 1 ? "-" + std::to_string(number) : "") + path.substr(dot);
 }
 
 Result<void> HostRecording::begin_agent(const MachineInfo& machine, EventSink& next,
-                                        const RecordingWish& wish) {
+                                        const RecordingWish& wish, uint64_t now_ns) {
     tee_ = std::make_unique<Tee>();
-    recorders_ = std::make_unique<Recorders>(*tee_);
+    recorders_ = std::make_unique<Recorders>(*tee_, random_number());
     tee_->on_machine(MachineId{}, machine);
     tee_->add(next);
     keep_last(wish.keep);
-    return wish.path.empty() ? Result<void>() : record(wish.path);
+    auto begun = wish.path.empty() ? Result<void>() : record(wish.path);
+    auto intervals =
+        wish.intervals.folder.empty() ? Result<void>() : record_intervals(wish.intervals, now_ns);
+    return begun ? intervals : begun;
 }
 
 Result<void> HostRecording::end_agent() {
     Result<void> finished;
     if (recorders_ && recorders_->recording())
         finished = recorders_->finish();
+    if (recorders_ && recorders_->recording_intervals()) {
+        auto ended = recorders_->record_intervals({}, 0);
+        if (finished)
+            finished = std::move(ended);
+    }
+    if (recorders_)
+        ended_ += recorders_->intervals();
     recorders_.reset();
     tee_.reset();
     return finished;
@@ -46,6 +58,25 @@ Result<void> HostRecording::record(const std::string& path) {
 Result<void> HostRecording::finish() {
     path_.clear();
     return recorders_ && recorders_->recording() ? recorders_->finish() : Result<void>();
+}
+
+Result<void> HostRecording::record_intervals(const IntervalRecording& wanted, uint64_t now_ns) {
+    if (!recorders_)
+        return {};
+    IntervalRecording of_host = wanted;
+    if (!wanted.folder.empty() && !alone_) {
+        if (auto made = make_folder(wanted.folder); !made)
+            return made;
+        of_host.folder += "/" + host_file_name(host_);
+    }
+    return recorders_->record_intervals(of_host, now_ns);
+}
+
+IntervalRecordings HostRecording::intervals() const {
+    IntervalRecordings all = ended_;
+    if (recorders_)
+        all += recorders_->intervals();
+    return all;
 }
 
 void HostRecording::keep_last(std::chrono::nanoseconds span) {

@@ -137,7 +137,7 @@ bool Hosts::wait_until(uint64_t time_ns, int wake_fd) {
 }
 
 Hosts::Answers Hosts::ask(const std::vector<Host*>& hosts, const Request& request,
-                          nanoseconds longest, bool lose) {
+                          Patience patience, Unanswered unanswered) {
     struct Asked {
         Host* host;
         size_t agent; // its n-th
@@ -146,7 +146,7 @@ Hosts::Answers Hosts::ask(const std::vector<Host*>& hosts, const Request& reques
     std::vector<Asked> asked;
     for (Host* host : hosts)
         asked.push_back({host, host->agents(), host->ask(request)});
-    const uint64_t end_ns = clock_() + count_ns(longest);
+    uint64_t end_ns = clock_() + count_ns(patience.first);
     Answers answers;
     work();
     for (;;) {
@@ -155,19 +155,24 @@ Hosts::Answers Hosts::ask(const std::vector<Host*>& hosts, const Request& reques
             if (!one.host->observes() || one.host->agents() != one.agent)
                 return true;
             auto answer = one.host->take_answer(one.number);
-            if (answer)
-                answers.emplace(one.host, std::move(*answer));
-            return answer.has_value();
+            if (!answer)
+                return false;
+            if (answers.empty())
+                end_ns = clock_() + count_ns(patience.others);
+            answers.emplace(one.host, std::move(*answer));
+            return true;
         });
         const uint64_t now = clock_();
         const bool over = now >= end_ns || (go_on_ && !go_on_());
         for (const Asked& one : asked) {
             if (!over && one.host->live())
                 continue;
-            if (lose)
-                one.host->lose("it did not answer in time", now);
-            else
+            if (unanswered == Unanswered::forgotten)
                 one.host->forget(one.number);
+            else if (one.host->live() && !answers.empty())
+                one.host->follow(one.number);
+            else
+                one.host->lose("it did not answer in time", now);
         }
         if (over)
             return answers;

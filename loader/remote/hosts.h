@@ -61,10 +61,19 @@ class Hosts {
 
     // Answers by host: of those that were live and still are.
     using Answers = std::map<Host*, Result<std::string>>;
+    // For how long answers are waited for.
+    struct Patience {
+        std::chrono::nanoseconds first;          // until there is one
+        std::chrono::nanoseconds others = first; // from then on
+    };
+    // What becomes of those that did not answer in time. Asked for nothing but their answer, it is
+    // not wanted any more. Of an edit nobody knows whether they made it: where others have
+    // answered, they follow when they are done (Host::follow()), else they are lost.
+    enum class Unanswered { forgotten, follow };
     // Asks these, and waits for their answers for as long as they give signs of life, and no longer
-    // than that. With `lose`, those that did not answer are lost, since nobody knows what they did.
-    Answers ask(const std::vector<Host*>& hosts, const Request& request,
-                std::chrono::nanoseconds longest, bool lose);
+    // than that.
+    Answers ask(const std::vector<Host*>& hosts, const Request& request, Patience patience,
+                Unanswered unanswered);
     std::vector<Host*> live() const;
     // For as long as it is there, hosts that begin to be observed wait with it. From before an edit
     // is asked for until the settings in force are what it made them: who is given these has not

@@ -4,6 +4,7 @@
 #include "loader/base/read_clock.h"
 #include "loader/remote/edit_everywhere.h"
 #include "loader/remote/joined_reports.h"
+#include "loader/remote/record_hosts.h"
 #include "loader/remote/sample_fold.h"
 
 #include <fmt/format.h>
@@ -16,12 +17,18 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-// How long a host may be at work on what it was asked: files are read for a minute at most.
+// How long hosts may be at work on what they were asked: files are read for a minute at most. Once
+// one has answered, the others are not waited for much longer, by a script for longer than by a
+// user.
 constexpr std::chrono::seconds longest_edit{75}, longest_edit_at_terminal{10};
+constexpr std::chrono::seconds longest_behind{10}, longest_behind_at_terminal{2};
 // A relay answers before its console gives it up: with one host less, and not with none.
-nanoseconds longest_edit_of(const HostsOptions& options) {
-    const nanoseconds longest = options.open.at_terminal ? longest_edit_at_terminal : longest_edit;
-    return options.relays ? longest * 5 / 6 : longest;
+Hosts::Patience patience_of(const HostsOptions& options) {
+    const bool at_terminal = options.open.at_terminal;
+    const nanoseconds first = at_terminal ? longest_edit_at_terminal : longest_edit,
+                      others = at_terminal ? longest_behind_at_terminal : longest_behind;
+    return options.relays ? Hosts::Patience{first * 5 / 6, others / 2}
+                          : Hosts::Patience{first, others};
 }
 constexpr std::chrono::milliseconds longest_completion{300};
 constexpr std::chrono::milliseconds delivered_at_once{5};
@@ -31,7 +38,7 @@ class HostsBackend final : public Backend {
     HostsBackend(const HostsOptions& options, EventSink& sink)
         : fold_(options.relays ? std::make_unique<SampleFold>(sink) : nullptr),
           sink_(fold_ ? *fold_ : sink), hosts_(options, settings_, sink_),
-          longest_edit_(longest_edit_of(options)) {}
+          patience_(patience_of(options)) {}
 
     Result<void> begin() { return hosts_.begin(); }
 
@@ -94,27 +101,22 @@ class HostsBackend final : public Backend {
         return edit(SetWayOut{way}, SetWayOut{settings_.way}, [&] { settings_.way = way; });
     }
     void add_notice(const std::string& text) override { sink_.on_notice(now_ns(), text); }
-    // Each host's is a recording of its own.
-    Result<void> record(const std::string& path) override;
-    Result<void> record_intervals(const IntervalRecording& wanted) override {
-        if (wanted.folder.empty())
-            return {};
-        return Error{"record", wanted.folder, "recordings of intervals are written by one machine",
-                     "`record FILE` writes one of each host; or record on each host: `auger -n "
-                     "NAME -e 'record DIR every 60s auger'`",
-                     Error::Kind::unsupported};
+    // Each host's is a recording of its own (record_hosts.h).
+    Result<void> record(const std::string& path) override {
+        settle_before(path.empty());
+        return record_hosts(hosts_, path);
     }
+    Result<void> record_intervals(const IntervalRecording& wanted) override {
+        settle_before(wanted.folder.empty());
+        return record_intervals_of_hosts(hosts_, wanted);
+    }
+    IntervalRecordings interval_recordings() const override { return intervals_of_hosts(hosts_); }
     Result<void> keep_last(nanoseconds span) override {
-        hosts_.recording().keep = span;
-        for (const auto& host : hosts_.all())
-            host->recording().keep_last(span);
+        keep_last_of_hosts(hosts_, span);
         return {};
     }
     Result<void> write_last(const std::string& path) const override {
-        for (const auto& host : hosts_.all())
-            if (auto written = host->recording().write_last(path); !written)
-                return written;
-        return {};
+        return write_last_of_hosts(hosts_, path);
     }
 
     std::vector<uint64_t> links() const override {
@@ -152,12 +154,13 @@ class HostsBackend final : public Backend {
 
     Result<bool> poll(nanoseconds timeout, int wake_fd) override;
     Result<void> refresh() override {
-        hosts_.ask(hosts_.live(), Refresh{}, silent_is_stale, false);
+        hosts_.ask(hosts_.live(), Refresh{}, {silent_is_stale}, Hosts::Unanswered::forgotten);
         catch_up();
         return {};
     }
     void settle_symbols(nanoseconds timeout) override {
-        hosts_.ask(hosts_.live(), SettleSymbols{timeout}, timeout + silent_is_stale, false);
+        hosts_.ask(hosts_.live(), SettleSymbols{timeout}, {timeout + silent_is_stale},
+                   Hosts::Unanswered::forgotten);
         catch_up();
     }
 
@@ -166,7 +169,7 @@ class HostsBackend final : public Backend {
     template <typename Commit>
     Result<void> edit(const Request& forward, const Request& backward, const Commit& commit) {
         const Hosts::Edit edit(hosts_);
-        auto made = edit_everywhere(hosts_, forward, backward, longest_edit_);
+        auto made = edit_everywhere(hosts_, forward, backward, patience_);
         if (!made)
             return made.error();
         commit();
@@ -205,6 +208,13 @@ class HostsBackend final : public Backend {
         hosts_.common().announce(probe.number, asked);
     }
 
+    // What is recorded ends with all that was, or begins behind what was.
+    void settle_before(bool end) {
+        if (end)
+            (void)refresh();
+        else
+            catch_up();
+    }
     // Whole answers: what was there is here, and has gone on.
     void catch_up() {
         hosts_.catch_up();
@@ -217,12 +227,13 @@ class HostsBackend final : public Backend {
     SettingsInForce settings_;
     uint32_t next_number_ = 1; // of a probe, for agents
     mutable Hosts hosts_;
-    const nanoseconds longest_edit_;
+    const Hosts::Patience patience_;
 };
 
 template <typename Answer>
 Result<Answer> HostsBackend::question(const Request& request) {
-    const Hosts::Answers answers = hosts_.ask(hosts_.live(), request, longest_edit_, false);
+    const Hosts::Answers answers =
+        hosts_.ask(hosts_.live(), request, patience_, Hosts::Unanswered::forgotten);
     OfHosts<Error> refused;
     for (const auto& [host, answer] : answers)
         if (!answer)
@@ -255,7 +266,7 @@ Result<ProbeReport> HostsBackend::add_probe(const ProbeRequest& request) {
     ProbeRequest asked = request;
     asked.id = number;
     const Hosts::Edit edit(hosts_);
-    auto answers = edit_everywhere(hosts_, AddProbe{asked}, RemoveProbe{number}, longest_edit_);
+    auto answers = edit_everywhere(hosts_, AddProbe{asked}, RemoveProbe{number}, patience_);
     if (!answers)
         return answers.error();
     auto reports = understood<ProbeReport>(*answers);
@@ -302,30 +313,10 @@ Result<void> HostsBackend::set_slow(ProbeId id, const Threshold& threshold,
                 });
 }
 
-Result<void> HostsBackend::record(const std::string& path) {
-    if (path.empty())
-        (void)refresh();
-    else
-        catch_up();
-    hosts_.recording().path = path;
-    Result<void> result;
-    for (const auto& host : hosts_.all()) {
-        const auto done =
-            path.empty() ? host->recording().finish() : host->recording().record(path);
-        if (result && !done)
-            result = done;
-    }
-    if (result || path.empty())
-        return result;
-    hosts_.recording().path.clear();
-    for (const auto& host : hosts_.all())
-        (void)host->recording().finish();
-    return result;
-}
-
 template <typename Request, typename Take>
 Result<void> HostsBackend::ask_what_runs(const Request& request, Take take) {
-    const Hosts::Answers answers = hosts_.ask(hosts_.live(), request, longest_edit_, false);
+    const Hosts::Answers answers =
+        hosts_.ask(hosts_.live(), request, patience_, Hosts::Unanswered::forgotten);
     // Their stacks are defined by then.
     catch_up();
     OfHosts<Error> refused;
@@ -388,7 +379,8 @@ std::vector<std::string> HostsBackend::complete_function(std::string_view prefix
                                                          size_t limit) const {
     std::vector<std::string> names;
     const CompleteFunction request{std::string(prefix), static_cast<uint32_t>(limit)};
-    for (const auto& [host, answer] : hosts_.ask(hosts_.live(), request, longest_completion, false))
+    for (const auto& [host, answer] :
+         hosts_.ask(hosts_.live(), request, {longest_completion}, Hosts::Unanswered::forgotten))
         if (const auto some = answer ? decoded<std::vector<std::string>>(*answer) : std::nullopt)
             names.insert(names.end(), some->begin(), some->end());
     std::ranges::sort(names);

@@ -31,11 +31,14 @@ struct HostReport {
     size_t processes = 0; // of the target, that run
 };
 
-// What stands behind the name of a file that is of one of several hosts: "-web1".
-inline std::string host_suffix(std::string host) {
+// What a file that is of one of several hosts has in its name, "x-web1.auger", and what its folder
+// is called.
+inline std::string host_file_name(std::string host) {
     for (char& c : host)
         c = c == '/' ? '_' : c;
-    return "-" + host;
+    if (host.starts_with('.'))
+        host.front() = '_';
+    return host;
 }
 
 inline const char* state_text(HostReport::State state) {

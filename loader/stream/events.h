@@ -12,6 +12,7 @@
 #include "loader/stream/park_reason.h"
 
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -76,12 +77,21 @@ struct MachineInfo {
     friend bool operator==(const MachineInfo&, const MachineInfo&) = default;
 };
 
+// What the files of a container's runtime, or of the kubelet, call it. Raw; empty: not known.
+struct ContainerNames {
+    std::string name;               // in its pod, where that is known
+    std::string pod, pod_namespace; // of Kubernetes
+    bool known() const { return !name.empty(); }
+    friend auto operator<=>(const ContainerNames&, const ContainerNames&) = default;
+};
+
 struct ThreadInfo {
     uint32_t pid = 0;
     uint32_t tid = 0;
     std::string comm;     // raw, from the target: escape at output
     std::string cgroup{}; // path below the cgroup2 mount when the process was first seen, raw
     MachineId machine{};
+    ContainerNames container{}; // that the control group is of
     friend bool operator==(const ThreadInfo&, const ThreadInfo&) = default;
 };
 

@@ -76,13 +76,17 @@ void Interner::free_thread(ThreadId id) {
 }
 
 ThreadId Interner::thread(uint32_t pid, uint32_t tid, std::string_view comm,
-                          std::string_view cgroup) {
+                          std::string_view cgroup, const ContainerNames& container) {
     Names& known = names_[key_of(pid, tid)];
-    const auto has_name = [&](ThreadId id) { return threads_[id.index()].comm == comm; };
+    const auto has_name = [&](ThreadId id) {
+        const Thread& thread = threads_[id.index()];
+        return thread.comm == comm && thread.container_known == container.known();
+    };
     if (known.all.empty() || !has_name(known.last)) {
         const auto named = std::ranges::find_if(known.all, has_name);
         if (named == known.all.end())
-            return new_thread(known, {pid, tid, std::string(comm), std::string(cgroup)});
+            return new_thread(
+                known, {pid, tid, std::string(comm), std::string(cgroup), MachineId{}, container});
         known.last = *named;
     }
     touch(threads_[known.last.index()].use);
@@ -98,7 +102,7 @@ ThreadId Interner::new_thread(Names& known, const ThreadInfo& info) {
         free_threads_.pop_back();
     }
     Thread& made = threads_[id.index()];
-    made = {key_of(info.pid, info.tid), info.comm, {}, false};
+    made = {key_of(info.pid, info.tid), info.comm, info.container.known(), {}, false};
     touch(made.use);
     known.all.push_back(id);
     known.last = id;

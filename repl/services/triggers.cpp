@@ -105,7 +105,7 @@ void Triggers::start_writing(State& state) {
         const size_t stamp = name.size() - extensions[0].size() - time_stamp(0).size() - 1;
         std::vector<std::string> kept(extensions.begin(), extensions.end());
         for (const HostReport& host : backend_.hosts()) // a file each
-            kept.push_back(host_suffix(host.name) + extensions[0]);
+            kept.push_back("-" + host_file_name(host.name) + extensions[0]);
         return remove_old_files(folder, name.substr(0, stamp), kept, keep);
     };
     auto task = ForkedTask::start("auger-record", write, {.makes_files = true});

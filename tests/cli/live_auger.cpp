@@ -87,7 +87,9 @@ std::string LiveAuger::error(const std::string& line) {
 void LiveAuger::run(const std::vector<std::string>& lines) {
     for (const std::string& line : lines)
         for (const json& answer : all(line))
-            EXPECT_FALSE(answer.contains("error")) << line << ": " << answer;
+            EXPECT_FALSE(answer.contains("error"))
+                << line << ": " << answer << "\nnotices: " << json(notices)
+                << "\nstatus: " << json(all("status"));
 }
 
 void LiveTest::see_all(LiveAuger& auger, Shop& shop, const std::string& probe) {

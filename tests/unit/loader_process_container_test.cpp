@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Containers by their control groups, in folders that look like a machine's.
 #include "loader/process/container.h"
+#include "loader/process/container_names.h"
 #include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
@@ -47,10 +48,12 @@ TEST(Containers, AreKnownByTheLastComponentOfTheirGroup) {
 TEST(Containers, MayHaveGroupsOfTheirOwn) {
     const std::string path = "/system.slice/docker-" + web_id + ".scope";
     for (const char* below : {"", "/init.scope", "/system.slice/cron.service"})
-        EXPECT_EQ(innermost_container(path + below), container_of(path)) << below;
-    EXPECT_EQ(innermost_container(path + "/kubepods/pod7/" + pod_id)->id, pod_id);
-    EXPECT_FALSE(innermost_container("/user.slice/user-1000.slice"));
-    EXPECT_FALSE(innermost_container(""));
+        EXPECT_EQ(outermost_container(path + below), container_of(path)) << below;
+    // Which what runs in it names as it likes.
+    EXPECT_EQ(outermost_container(path + "/kubepods/pod7/" + pod_id)->id, web_id);
+    EXPECT_EQ(outermost_container("/../../kubepods/pod7/" + pod_id + "/x")->id, pod_id);
+    EXPECT_FALSE(outermost_container("/user.slice/user-1000.slice"));
+    EXPECT_FALSE(outermost_container(""));
 }
 
 TEST(Containers, ArePartsOfPods) {
@@ -127,6 +130,27 @@ TEST_F(ContainerList, FindsEachByNameIdOrTheIdsBeginning) {
     const auto web = find_container(containers, "web");
     ASSERT_TRUE(web);
     EXPECT_EQ(web->cgroup, "/system.slice/docker-" + web_id + ".scope");
+}
+
+TEST_F(ContainerList, NamesAreThoseOfTheRuntimesFiles) {
+    uint64_t now = 1'000'000'000;
+    ContainerFiles files({folder_.path(""), folder_.path("cgroup")}, [&] { return now; });
+    EXPECT_EQ(files.names(web_id), (ContainerNames{"web", "", ""}));
+    EXPECT_EQ(files.names(db_id), (ContainerNames{"db", "", ""}));
+    EXPECT_EQ(files.names(pod_id), (ContainerNames{"cart", "shop-7f", "default"}));
+    // A file that is written later is seen a second later, and then for good.
+    const std::string late(64, '7');
+    EXPECT_FALSE(files.names(late).known());
+    file("var/log/containers/pay-0_prod_pay-" + late + ".log", "");
+    now += 999'999'999;
+    EXPECT_FALSE(files.names(late).known());
+    now += 1;
+    const ContainerNames pay{"pay", "pay-0", "prod"};
+    EXPECT_EQ(files.names(late), pay);
+    std::filesystem::remove_all(folder_.path("var/log"));
+    now += 3'000'000'000;
+    EXPECT_EQ(files.names(late), pay);
+    EXPECT_FALSE(files.names(std::string(64, '8')).known());
 }
 
 TEST_F(ContainerList, TooShortOrUnknownOnesAreNotGuessed) {

@@ -128,7 +128,11 @@ void StreamGenerator::define_one(EventSink& sink) {
         location = LocationId{static_cast<uint32_t>(number(locations_))};
     sink.on_stack(StackId{stacks_++}, stack);
     sink.on_thread(ThreadId{threads_++}, {static_cast<uint32_t>(wide()),
-                                          static_cast<uint32_t>(wide()), text(15), text(30)});
+                                          static_cast<uint32_t>(wide()),
+                                          text(15),
+                                          text(30),
+                                          MachineId{},
+                                          {text(10), text(20), text(5)}});
     sink.on_spec(SpecId{specs_++}, {ProbeId{static_cast<uint32_t>(number(50))}, text(30), text(30),
                                     wide(), ObservedExit::parse(text(10))});
     sink.on_probe(probe(probes_++));

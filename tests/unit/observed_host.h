@@ -59,6 +59,7 @@ struct Mishap {
     size_t stack_depth = 1;   // of each of them
     bool leaves_open = false; // the first probe's first call never ends
     int refused_at = -1;
+    int busy_at = -1;     // until the machines that meet have made `waits_for` edits, however long
     int dies_before = -1; // anything is changed
     int dies_after = -1;  // it is, and before that is said
     // Of two machines that meet: one waits in an edit for edits of the other one, and that one
@@ -238,6 +239,9 @@ class KnownMachine final : public Backend {
                           std::chrono::milliseconds(500));
             ::usleep(50'000); // until the console knows it
         }
+        if (number == mishap_.busy_at)
+            Meeting::wait([&] { return mishap_.meeting->given >= mishap_.waits_for; },
+                          std::chrono::minutes(1));
         if (mishap_.edits_late && number == 0)
             Meeting::wait([&] { return mishap_.meeting->editing.load(); }, std::chrono::minutes(1));
         if (number == mishap_.refused_at)

@@ -28,6 +28,7 @@ class ObservedHosts : public testing::Test {
         remote::HostsOptions options;
         options.program = "auger test";
         options.bytes_per_second = bytes_per_second;
+        options.open.at_terminal = true;
         for (const auto& host : hosts)
             options.agents.push_back({name(host->index), host->connect()});
         for (const auto& [name, connect] : others)

@@ -12,6 +12,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <numeric>
 
 namespace auger {
@@ -106,6 +107,85 @@ TEST_F(ObservedHosts, WhoComesBackDuringAnEditHasIt) {
     ASSERT_TRUE(all[0]());
     poll_until([&] { return state_of(2) == HostReport::State::starting; });
     ASSERT_TRUE(all[1]());
+    all_live();
+    EXPECT_THAT(settings(), SizeIs(1));
+}
+
+// Long at work on an edit, as on files that are large: the others have it meanwhile, and are asked
+// for more, and it has all of that when it is done.
+TEST_F(ObservedHosts, WhoIsLongAtWorkOnAnEditIsNotWaitedFor) {
+    const size_t count = edits().size();
+    for (const size_t at : {size_t{0}, size_t{1}, count - 1}) {
+        SCOPED_TRACE(testing::Message() << "edit " << at);
+        backend.reset();
+        hosts.clear();
+        test::Meeting& meeting = test::Meeting::make();
+        std::vector<Mishap> mishaps(3);
+        mishaps[1].meeting = &meeting;
+        mishaps[1].busy_at = static_cast<int>(at);
+        mishaps[1].waits_for = 1;
+        observe(mishaps);
+        const std::vector<Edit> all = edits();
+        for (size_t i = 0; i < count; i++) {
+            ASSERT_TRUE(all[i]());
+            EXPECT_EQ(state_of(1), i < at ? HostReport::State::live : HostReport::State::joining);
+        }
+        const double before = counted("web1");
+        poll_until([&] { return counted("web1") > before + 50; });
+        EXPECT_EQ(state_of(1), HostReport::State::joining);
+        meeting.given = 1;
+        all_live();
+        EXPECT_THAT(settings(), SizeIs(1));
+        EXPECT_EQ(backend->hosts()[1].times_lost, 0u);
+        end_of_calls();
+        for (const char* host : {"web1", "web2", "web3"})
+            EXPECT_EQ(counted(host), static_cast<double>(truth().at(host))) << host;
+    }
+}
+
+// Another one refuses what it is at work on: it takes it back when it is done, whether or not it
+// refuses it as well.
+TEST_F(ObservedHosts, WhoIsLongAtWorkOnAnEditThatIsRefusedHasItNot) {
+    const int at = 1; // a probe
+    for (const bool refuses : {false, true}) {
+        SCOPED_TRACE(testing::Message() << "it refuses it as well: " << refuses);
+        backend.reset();
+        hosts.clear();
+        test::Meeting& meeting = test::Meeting::make();
+        std::vector<Mishap> mishaps(3);
+        mishaps[0].refused_at = at;
+        mishaps[1].meeting = &meeting;
+        mishaps[1].busy_at = at;
+        mishaps[1].refused_at = refuses ? at : -1;
+        mishaps[1].waits_for = 1;
+        observe(mishaps);
+        const std::vector<Edit> all = edits();
+        ASSERT_TRUE(all[0]());
+        EXPECT_FALSE(all[at]());
+        EXPECT_EQ(state_of(1), HostReport::State::joining);
+        meeting.given = 1;
+        all_live();
+        EXPECT_THAT(settings(), SizeIs(1));
+        EXPECT_EQ(backend->hosts()[1].times_lost, 0u);
+        EXPECT_TRUE(all[at]()) << "it cannot be tried again";
+        EXPECT_THAT(settings(), SizeIs(1));
+    }
+}
+
+// Alone with an edit that it refuses, it is begun anew.
+TEST_F(ObservedHosts, WhoRefusesLateWhatOthersHaveIsLost) {
+    test::Meeting& meeting = test::Meeting::make();
+    std::vector<Mishap> mishaps(3);
+    mishaps[1].meeting = &meeting;
+    mishaps[1].busy_at = mishaps[1].refused_at = 0;
+    mishaps[1].waits_for = 1;
+    observe(mishaps);
+    ASSERT_TRUE(edits()[0]());
+    EXPECT_EQ(state_of(1), HostReport::State::joining);
+    meeting.given = 1;
+    poll_until([&] { return state_of(1) == HostReport::State::lost; });
+    EXPECT_THAT(backend->hosts()[1].cause, HasSubstr("it is refused"));
+    EXPECT_EQ(backend->hosts()[1].times_lost, 1u);
     all_live();
     EXPECT_THAT(settings(), SizeIs(1));
 }
@@ -295,6 +375,48 @@ TEST_F(ObservedHosts, EachIsRecordedByItself) {
             << host;
     EXPECT_THAT((*replay)->capabilities().front().detail, HasSubstr("x-web1.auger and 3 more"));
     EXPECT_FALSE(backend->record("/nonexistent/x.auger"));
+}
+
+// Each in a folder of its own, in which recordings follow each other, also when it was lost; and
+// all of them together are what was seen here.
+TEST_F(ObservedHosts, EachIsRecordedByIntervals) {
+    test::TemporaryFolder folder;
+    observe();
+    const std::string path = folder.path("day");
+    ASSERT_TRUE(backend->record_intervals({path, 200'000'000, 1000}));
+    ASSERT_TRUE(backend->add_probe({ProbeId{1}, "handle", {}, {}, {}}));
+    const auto written = [&] { return backend->interval_recordings().written; };
+    poll_until([&] { return counted("web1") > 100 && written() > 5; });
+    hosts[2]->peer.signal(SIGKILL);
+    poll_until([&] { return state_of(2) == HostReport::State::lost; });
+    all_live();
+    const double before = counted("web3");
+    poll_until([&] { return counted("web3") > before + 50; });
+    end_of_calls();
+    ASSERT_TRUE(backend->record_intervals({}));
+    EXPECT_EQ(backend->interval_recordings().failed, 0u);
+    size_t files = 0;
+    for (const char* host : {"web1", "web2", "web3"})
+        for (const auto& entry : std::filesystem::directory_iterator(path + "/" + host))
+            files += entry.is_regular_file() && !entry.is_symlink();
+    EXPECT_EQ(files, written());
+    EXPECT_FALSE(backend->interval_recordings().last.empty());
+    Model replayed;
+    auto replay = open_replay({{path}}, replayed);
+    ASSERT_TRUE(replay) << replay.error().message();
+    while (*(*replay)->poll(std::chrono::hours(1), -1))
+        ;
+    EXPECT_EQ(replayed.samples_received(), model.samples_received());
+    for (const char* host : {"web1", "web2", "web3"})
+        EXPECT_EQ(replayed.probe_statistics(ProbeId{1}, {}, HostChoice{host}).sum_ns,
+                  model.probe_statistics(ProbeId{1}, {}, HostChoice{host}).sum_ns)
+            << host;
+    // Where it cannot be written, what goes on does.
+    ASSERT_TRUE(backend->record_intervals({path, 200'000'000, 1000}));
+    EXPECT_FALSE(backend->record_intervals({"/proc/none/x", 200'000'000, 1000}));
+    const uint64_t so_far = written();
+    poll_until([&] { return written() > so_far + 3; });
+    ASSERT_TRUE(backend->record_intervals({}));
 }
 
 TEST_F(ObservedHosts, WhoCannotBeReachedIsSaid) {

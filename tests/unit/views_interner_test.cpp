@@ -90,6 +90,19 @@ TEST_F(Holder, WhatIsUsedStaysAndWhatIsGoneComesBackUnderAnotherId) {
     EXPECT_FALSE(interner.last_thread(1'000, 1'000));
 }
 
+// The files that name a container may be there later than its first process.
+TEST(Interning, AContainersNamesMayBecomeKnown) {
+    Model model;
+    Interner interner(model, Retention{});
+    const ContainerNames names{"cart", "shop-7f", "default"};
+    const ThreadId before = interner.thread(1, 1, "x", "/group", {});
+    const ThreadId after = interner.thread(1, 1, "x", "/group", names);
+    EXPECT_EQ(model.symbols().thread(before).container, ContainerNames{});
+    EXPECT_EQ(model.symbols().thread(after).container, names);
+    EXPECT_EQ(interner.thread(1, 1, "x", "/group", names), after);
+    EXPECT_EQ(interner.last_thread(1, 1), after);
+}
+
 TEST(Interning, WithoutALimitNothingIsGivenAgain) {
     Model model;
     Interner interner(model);

@@ -250,6 +250,37 @@ TEST(Otlp, AResourceIsAServiceOnAHostInAContainer) {
                                                  {"process.executable.name", "php"}}));
 }
 
+TEST(Otlp, NamesOfContainersAndPodsAreTold) {
+    Model model;
+    SyntheticStream stream(model);
+    const std::string id(64, 'a'), uid = "01234567-89ab-cdef-0123-456789abcdef";
+    const auto thread = [&](uint32_t pid, const std::string& cgroup, const ContainerNames& names) {
+        model.on_thread(stream.thread(pid), {pid, pid, "app", cgroup, MachineId{0}, names});
+        stream.sample(pid, pid, stream.stack({"main"}), {}, ms);
+    };
+    model.on_machine(MachineId{0}, {"node", 0});
+    thread(10, "/kubepods/burstable/pod" + uid + "/" + id, {"cart", "shop-7f", "default"});
+    thread(11, "/docker/" + id, {"web", "", ""});
+    std::vector<ReadAttributes> all;
+    for (const ReadResource& one : read_otlp(model, {}).resources)
+        all.push_back(one.attributes);
+    EXPECT_THAT(all, UnorderedElementsAre(ReadAttributes{{"service.name", "app"},
+                                                         {"host.name", "node"},
+                                                         {"container.id", id},
+                                                         {"k8s.container.name", "cart"},
+                                                         {"k8s.pod.uid", uid},
+                                                         {"k8s.pod.name", "shop-7f"},
+                                                         {"k8s.namespace.name", "default"},
+                                                         {"process.pid", "10"},
+                                                         {"process.executable.name", "app"}},
+                                          ReadAttributes{{"service.name", "app"},
+                                                         {"host.name", "node"},
+                                                         {"container.id", id},
+                                                         {"container.name", "web"},
+                                                         {"process.pid", "11"},
+                                                         {"process.executable.name", "app"}}));
+}
+
 // By which collectors look the others up.
 TEST(Otlp, AContainersPodIsToldByItsUid) {
     Model model;

@@ -47,7 +47,8 @@ class OtlpProfiles {
 
     // Resources that agree in all of this are one.
     struct Identity {
-        std::string service, host, container, container_name, pod;
+        std::string service, host, container, pod;
+        ContainerNames names;
         auto operator<=>(const Identity&) const = default;
     };
     // By stack, link and attributes, which is all that is told of a sample.
@@ -81,14 +82,15 @@ class OtlpProfiles {
 
 OtlpProfiles::Identity OtlpProfiles::identity(ThreadId id) const {
     const ThreadInfo& thread = symbols_.thread(id);
-    Identity found{query_.service, query_.host, {}, {}, {}};
+    Identity found{query_.service, query_.host, {}, {}, thread.container};
     if (found.service.empty())
         found.service = model_.process_name(id);
     if (found.host.empty())
         found.host = model_.machine(thread.machine).name;
-    if (const auto container = innermost_container(thread.cgroup)) {
-        found.container = container->id;
-        found.container_name = container->name;
+    if (auto container = outermost_container(thread.cgroup)) {
+        found.container = std::move(container->id);
+        if (!found.names.known()) // of an old recording
+            found.names.name = std::move(container->name);
     }
     found.pod = kubernetes_pod_of(thread.cgroup);
     return found;
@@ -191,8 +193,11 @@ void OtlpProfiles::put_attributes(protozero::pbf_writer& put, const Identity& id
     put_one("service.name", identity.service.empty() ? unknown_service : identity.service);
     put_one("host.name", identity.host);
     put_one("container.id", identity.container);
-    put_one("container.name", identity.container_name);
+    const bool in_pod = !identity.names.pod.empty();
+    put_one(in_pod ? "k8s.container.name" : "container.name", identity.names.name);
     put_one("k8s.pod.uid", identity.pod);
+    put_one("k8s.pod.name", identity.names.pod);
+    put_one("k8s.namespace.name", identity.names.pod_namespace);
     if (resource.processes.size() == 1)
         put_one("process.pid", std::to_string(resource.pid));
     if (resource.executables.size() == 1)

@@ -253,7 +253,9 @@ size_t SymbolTables::memory_bytes() const {
         function_ids_.size() * hashed + stacks_.capacity() * sizeof(stacks_[0]) + stack_bytes_ +
         threads_.capacity() * sizeof(ThreadInfo);
     for (const ThreadInfo& thread : threads_)
-        bytes += thread.comm.capacity() + thread.cgroup.capacity();
+        bytes += thread.comm.capacity() + thread.cgroup.capacity() +
+                 thread.container.name.capacity() + thread.container.pod.capacity() +
+                 thread.container.pod_namespace.capacity();
     return bytes;
 }
 
