@@ -4,9 +4,11 @@
 #include "loader/kernel/bpf_calls.h"
 #include "loader/kernel/cpu_ids.h"
 #include "loader/kernel/programs_state.h"
+#include "loader/process/capabilities.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/capability.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -59,6 +61,16 @@ Result<uint32_t> read_cpu_ids() {
     if (!ids)
         return Error{"count CPUs", path, "it holds no list of CPUs", "is sysfs mounted?"};
     return *ids;
+}
+
+// Types that the kernel itself lacks libbpf looks for in its modules, which takes CAP_SYS_ADMIN;
+// its older versions fail without it, instead of finding none. It does not look when the kernel's
+// types are from a file that it was named.
+auger_bpf* open_skeleton() {
+    LIBBPF_OPTS(bpf_object_open_opts, options);
+    if (!has_capability(CAP_SYS_ADMIN))
+        options.btf_custom_path = "/sys/kernel/btf/vmlinux";
+    return auger_bpf::open(&options);
 }
 
 // Of bpf/, and what it takes to load it; null: nothing that some kernel lacks.
@@ -140,7 +152,7 @@ Result<std::unique_ptr<Programs>> Programs::load(const ProgramsOptions& options)
         return cpu_ids.error();
     state->cpu_ids = *cpu_ids;
 
-    state->skeleton.reset(auger_bpf::open());
+    state->skeleton.reset(open_skeleton());
     if (!state->skeleton)
         return load_error(errno);
     auger_bpf& skeleton = *state->skeleton;
@@ -223,7 +235,7 @@ Result<int> Programs::State::program(const std::string& name) {
     if (const auto found = loaded.find(name); found != loaded.end())
         return found->second.get();
     libbpf_complaint.clear();
-    const std::unique_ptr<auger_bpf, SkeletonDeleter> other(auger_bpf::open());
+    const std::unique_ptr<auger_bpf, SkeletonDeleter> other(open_skeleton());
     if (!other)
         return load_error(errno);
     set_attach_types(*other, options);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The systemd unit: what it runs works with the capabilities, system calls and sockets that it
-// allows. (There is no systemd to run it here: what its lines mean is done by hand.)
+// allows, on this kernel. (systemd itself runs it in tests/qemu/run_unit.)
 #include "tests/cli/invocation.h"
 #include "tests/cli/rights.h"
 #include "tests/kernel/program.h"
