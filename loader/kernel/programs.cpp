@@ -63,14 +63,14 @@ Result<uint32_t> read_cpu_ids() {
     return *ids;
 }
 
-// Types that the kernel itself lacks libbpf looks for in its modules, which takes CAP_SYS_ADMIN;
-// its older versions fail without it, instead of finding none. It does not look when the kernel's
-// types are from a file that it was named.
-auger_bpf* open_skeleton() {
-    LIBBPF_OPTS(bpf_object_open_opts, options);
-    if (!has_capability(CAP_SYS_ADMIN))
-        options.btf_custom_path = "/sys/kernel/btf/vmlinux";
-    return auger_bpf::open(&options);
+// What the kernel itself lacks, of its types and functions, libbpf looks for in its modules. That
+// takes CAP_SYS_ADMIN, and without it libbpf 1.1 fails instead of finding nothing. It tries once
+// for an object: here, for something that is nowhere.
+void pass_over_modules(auger_bpf& skeleton) {
+    if (has_capability(CAP_SYS_ADMIN))
+        return;
+    (void)bpf_program__set_attach_target(skeleton.progs.take_sample, 0, "nowhere");
+    libbpf_complaint.clear();
 }
 
 // Of bpf/, and what it takes to load it; null: nothing that some kernel lacks.
@@ -152,7 +152,7 @@ Result<std::unique_ptr<Programs>> Programs::load(const ProgramsOptions& options)
         return cpu_ids.error();
     state->cpu_ids = *cpu_ids;
 
-    state->skeleton.reset(open_skeleton());
+    state->skeleton.reset(auger_bpf::open());
     if (!state->skeleton)
         return load_error(errno);
     auger_bpf& skeleton = *state->skeleton;
@@ -169,6 +169,7 @@ Result<std::unique_ptr<Programs>> Programs::load(const ProgramsOptions& options)
         return std::ranges::find(always, program) != std::end(always);
     });
 
+    pass_over_modules(skeleton);
     if (int error = auger_bpf::load(&skeleton))
         return load_error(-error);
     auto counters = MappedArray<wire_call_counters>::make(bpf_map__fd(skeleton.maps.call_counters),
@@ -235,10 +236,11 @@ Result<int> Programs::State::program(const std::string& name) {
     if (const auto found = loaded.find(name); found != loaded.end())
         return found->second.get();
     libbpf_complaint.clear();
-    const std::unique_ptr<auger_bpf, SkeletonDeleter> other(open_skeleton());
+    const std::unique_ptr<auger_bpf, SkeletonDeleter> other(auger_bpf::open());
     if (!other)
         return load_error(errno);
     set_attach_types(*other, options);
+    pass_over_modules(*other);
     load_only(*other,
               [&](const bpf_program* program) { return bpf_program__name(program) == name; });
     bpf_map* map = nullptr;
