@@ -107,11 +107,12 @@ void Transcript::on_machine(MachineId id, const MachineInfo& info) {
     define(fmt::format("machine {} {} {}", id.value, info.name, info.boot_ns));
 }
 void Transcript::on_thread(ThreadId id, const ThreadInfo& info) {
-    define(fmt::format("thread {} {} {} {}{}{}", id.value, info.pid, info.tid, info.comm,
-                       info.cgroup.empty() ? "" : " ", info.cgroup));
-    if (info.container.known())
-        define(fmt::format("of container {} {} {}", info.container.name, info.container.pod,
-                           info.container.pod_namespace));
+    const ContainerNames& container = info.container;
+    define(fmt::format("thread {} {} {} {}{}{}{}", id.value, info.pid, info.tid, info.comm,
+                       info.cgroup.empty() ? "" : " ", info.cgroup,
+                       container.known() ? fmt::format(" in {} {} {}", container.name,
+                                                       container.pod, container.pod_namespace)
+                                         : ""));
     threads_[id.value] = fmt::format("thread {} {} {} {} of {}", info.pid, info.tid, info.comm,
                                      info.cgroup, info.machine.value);
 }
