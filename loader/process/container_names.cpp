@@ -20,7 +20,7 @@ using Names = std::map<std::string, ContainerNames, std::less<>>; // by id
 constexpr size_t largest_file = 4 << 20;
 constexpr size_t most_log_files = 100'000;
 constexpr size_t most_known = 10'000;
-constexpr uint64_t look_again_ns = second_ns;
+constexpr uint64_t shortest_pause_ns = second_ns, longest_pause_ns = 60 * second_ns;
 
 json read_json(const std::string& path) {
     auto file = open_regular(path);
@@ -99,7 +99,7 @@ ContainerFiles::ContainerFiles(ContainerHost host, std::function<uint64_t()> now
     : host_(std::move(host)), now_(std::move(now)) {}
 
 void ContainerFiles::read_lists(uint64_t now_ns) {
-    if (listed_ns_ && now_ns - listed_ns_ < look_again_ns)
+    if (listed_ns_ && now_ns - listed_ns_ < shortest_pause_ns)
         return;
     listed_ns_ = now_ns;
     listed_.clear();
@@ -117,11 +117,12 @@ const ContainerNames& ContainerFiles::names(const std::string& id) {
     const uint64_t now = now_();
     if (known_.size() >= most_known && !known_.contains(id))
         known_.clear();
-    const auto [found, is_new] = known_.try_emplace(id);
-    Looked& looked = found->second;
-    if (!looked.names.known() && (is_new || now - looked.time_ns >= look_again_ns)) {
+    Looked& looked = known_[id];
+    if (!looked.names.known() && now >= looked.again_ns) {
         read_lists(now);
-        looked = {read(id), now};
+        looked.names = read(id);
+        looked.pause_ns = std::clamp(2 * looked.pause_ns, shortest_pause_ns, longest_pause_ns);
+        looked.again_ns = now + looked.pause_ns;
     }
     return looked.names;
 }

@@ -23,14 +23,14 @@ class ContainerFiles {
         ContainerHost host = {},
         std::function<uint64_t()> now = [] { return read_clock(CLOCK_MONOTONIC); });
 
-    // Those of a container that is not known yet are looked for again, at most once a second. Stays
-    // until the next call.
+    // Those of a container that is not known yet are looked for again a second later, and after
+    // pauses that grow to a minute. Stays until the next call.
     const ContainerNames& names(const std::string& id);
 
   private:
     struct Looked {
         ContainerNames names;
-        uint64_t time_ns = 0;
+        uint64_t again_ns = 0, pause_ns = 0; // when they are looked for again, and the last pause
     };
 
     void read_lists(uint64_t now_ns);
