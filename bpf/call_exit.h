@@ -277,14 +277,17 @@ static __always_inline int leave_in_go(struct pt_regs* ctx, u64 cookie, bool at_
         u32 index = spec_index(cookie);
         const struct wire_go_runtime* runtime = bpf_map_lookup_elem(&go_runtimes, &index);
         struct goroutine owner;
+        /* Whose call it is takes longer to find out than it does elsewhere. */
+        u64 begun = is_leaving(ctx, cookie) ? 0 : bpf_ktime_get_ns();
 
         if (!runtime || !find_stack_owner(runtime, exit_stack_pointer(ctx, cookie), &owner))
             return 0;
         calls = bpf_map_lookup_elem(&goroutine_calls, &owner.key);
         if (!calls)
             return 0;
-        if (!is_leaving(ctx, cookie)) {
-            charge(calls, config.passed_jump_ns);
+        if (begun) {
+            charge(calls,
+                   config.passed_jump_ns + without_interruptions(bpf_ktime_get_ns() - begun));
             return 0;
         }
         calls->stack_base = owner.stack_end;

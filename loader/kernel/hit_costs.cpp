@@ -36,8 +36,7 @@ namespace auger {
 
 namespace {
 
-// Calls that are measured together, and how often that is done: the middle one of these counts, so
-// that one that was interrupted does not.
+// Calls that are measured together, and how often that is done.
 constexpr size_t calls = 50, batches = 7;
 
 using Function = void (*)();
@@ -47,7 +46,13 @@ uint64_t thread_clock_ns() {
     return read_clock(CLOCK_THREAD_CPUTIME_ID);
 }
 
-uint64_t ns_per_call(Function function) {
+// Of the batches, for each call.
+struct Taken {
+    uint64_t middle_ns; // one that was interrupted does not count
+    uint64_t least_ns;  // what it took when nothing was in the way
+};
+
+Taken taken_by(Function function) {
     for (size_t i = 0; i < calls; i++)
         function(); // memory for its calls, page faults
     std::array<uint64_t, batches> taken = {};
@@ -57,8 +62,8 @@ uint64_t ns_per_call(Function function) {
             function();
         ns = (thread_clock_ns() - begin) / calls;
     }
-    std::ranges::nth_element(taken, taken.begin() + batches / 2);
-    return taken[batches / 2];
+    std::ranges::sort(taken);
+    return {taken[batches / 2], taken.front()};
 }
 
 std::optional<uint64_t> offset_of(const void* code) {
@@ -105,9 +110,9 @@ class Measurement {
                                            getpid(), returns));
         });
     }
-    uint64_t ns_per_probed_call(Function function) {
+    Taken taken_when_probed(Function function) {
         const CalibrationGuard calibrating(programs_, WIRE_CALIBRATE_CALLS);
-        return ns_per_call(function);
+        return taken_by(function);
     }
 
   private:
@@ -134,7 +139,8 @@ const void* code_of(Function function) {
 
 // Of a thread that has timed calls, so after those. The first hit in a call costs it more, as the
 // processor does not foresee its `ret` any more, and a call that passes a jump has had its first:
-// what further ones add is what counts.
+// what further ones add is what counts. That is taken out of durations, where too much would be
+// worse than too little: the least that it took.
 uint64_t passed_jump_ns(Measurement& measurement) {
     constexpr size_t jumps = 5;
     std::vector<const void*> places;
@@ -143,7 +149,7 @@ uint64_t passed_jump_ns(Measurement& measurement) {
     const auto ns_with = [&](std::span<const void* const> more) {
         return measurement.attach(ProgramKind::call_exit, more, bpf_trace_uprobe_multi, false,
                                   condition_bits(auger_hit_jump_condition))
-                   ? measurement.ns_per_probed_call(auger_hit_jumps)
+                   ? measurement.taken_when_probed(auger_hit_jumps).least_ns
                    : 0;
     };
     const std::span<const void* const> all(places);
@@ -166,7 +172,8 @@ HitCosts measure(Measurement& measurement, const Features& features, AttachWay w
 
     HitCosts costs;
     std::array<uint64_t, 4> taken = {};
-    std::ranges::transform(functions, taken.begin(), ns_per_call);
+    std::ranges::transform(functions, taken.begin(),
+                           [](Function function) { return taken_by(function).middle_ns; });
     // The ends first: a call is seen whole or not at all.
     if (!measurement.attach(ProgramKind::call_exit, std::span(exits).first(pairs)) ||
         !measurement.attach(ProgramKind::call_entry, std::span(entries).first(pairs)))
@@ -178,7 +185,7 @@ HitCosts measure(Measurement& measurement, const Features& features, AttachWay w
              : measurement.attach(ProgramKind::call_return, last, bpf_trace_uprobe_multi, true) &&
                    measurement.attach(ProgramKind::call_entry, last));
     for (size_t i = 0; i < functions.size(); i++)
-        taken[i] = less(measurement.ns_per_probed_call(functions[i]), taken[i]);
+        taken[i] = less(measurement.taken_when_probed(functions[i]).middle_ns, taken[i]);
     if (!taken[0])
         return costs;
     // Two hits of one kind, and of another; then one with one that is as dear: what is left of
