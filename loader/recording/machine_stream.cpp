@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/recording/machine_stream.h"
 
+#include "loader/base/saturating.h"
+
 #include <algorithm>
 
 namespace auger {
@@ -347,7 +349,8 @@ void MachineStream::on_stats(const StatsEvent& event) {
     StatsEvent told = event;
     told.time_ns = common_time(event.time_ns);
     told.spec = specs_.of(event.spec);
-    open_[told.spec] += event.open;
+    int64_t& open = open_[told.spec];
+    open = saturating_sum(open, event.open);
     // Of several bits that were given to one mark the counts are one.
     std::map<uint32_t, StatsEvent::MarkCount> marked;
     for (const StatsEvent::MarkCount& count : event.marked) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/model/call_statistics.h"
 
+#include "loader/base/saturating.h"
+
 #include <algorithm>
 
 namespace auger {
@@ -46,7 +48,7 @@ void CallStatistics::merge(const CallStatistics& other) {
     stray += other.stray;
     span.add(other.span, 1);
     ambiguous.add(other.ambiguous, 1);
-    open += other.open;
+    open = saturating_sum(open, other.open);
     durations.merge(other.durations);
     from_ns = std::max(from_ns, other.from_ns);
 }

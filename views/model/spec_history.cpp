@@ -2,6 +2,8 @@
 // Windows are summed up from differences when asked for, so none of them needs to be chosen before.
 #include "views/model/spec_history.h"
 
+#include "loader/base/saturating.h"
+
 #include <algorithm>
 #include <span>
 
@@ -111,7 +113,7 @@ void SpecHistory::add(const StatsEvent& event, size_t bytes) {
     add_counts(totals_, event, 1);
     add_buckets(totals_, event.buckets, 1);
     add_span(totals_, event.span, 1);
-    totals_.open += event.open;
+    totals_.open = saturating_sum(totals_.open, event.open);
     if (event.max_ns) {
         totals_.min_ns = event.min_ns;
         totals_.max_ns = event.max_ns;
