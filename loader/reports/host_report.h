@@ -11,7 +11,8 @@ namespace auger {
 struct HostReport {
     enum class State : uint8_t {
         starting, // its agent has not answered yet
-        joining,  // it is given the settings in force
+        joining,  // it is given the settings in force, or is at work on an edit that others have
+                  // made
         live,
         stale, // it has said nothing for a while, and is not waited for
         lost,  // there is no agent; it will be started again
