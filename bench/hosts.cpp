@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// bench_hosts [HOSTS[/RELAYS][:SECONDS]]...: what a console takes of the machine that it runs on
-// while it observes so many hosts, of 4 busy CPUs each, sampled at 99 Hz, with a probe and a split;
-// as Markdown. The console is auger's own: the backend over hosts, the model, and the live view
-// without its terminal. Hosts and time are simulated (simulated_hosts.h), so a console that would
-// be too slow is seen to be, by more CPU seconds than seconds. Exits with 1 when something could
-// not be measured, with 4 when an aim was missed.
+// bench_hosts [HOSTS[/RELAYS][@HZ][:SECONDS]]...: what a console takes of the machine that it runs
+// on while it observes so many hosts, of 4 busy CPUs each, sampled at 99 Hz or so, with a probe and
+// a split; as Markdown. The console is auger's own: the backend over hosts, the model, and the live
+// view without its terminal. Hosts and time are simulated (simulated_hosts.h), so a console that
+// would be too slow is seen to be, by more CPU seconds than seconds. Exits with 1 when something
+// could not be measured, with 4 when an aim was missed.
 #include "bench/report.h"
 #include "bench/simulated_hosts.h"
 #include "bench/simulated_service.h"
@@ -43,6 +43,7 @@ using std::chrono::nanoseconds;
 
 // Whose aims these are: as many as the store holds a minute of.
 constexpr size_t fleet = 84;
+constexpr uint64_t usual_rate_hz = 99;
 // Half of one of two CPUs: the other half is for whoever types, and the other CPU for names, an
 // endpoint and whatever else there is.
 constexpr double aim_cpus = 0.5;
@@ -110,12 +111,12 @@ void demand(const Result<void>& result) {
 // The live view, drawn by the console's clock.
 class View {
   public:
-    explicit View(const Model& model)
+    View(const Model& model, uint64_t rate_hz)
         : screen_(model, {true, [](const std::string& path) -> Result<std::string> {
                               return Error{"read", path, "it is simulated", ""};
                           }}) {
         state_.target = "service";
-        state_.rate_hz = SimulatedService::rate_hz;
+        state_.rate_hz = static_cast<uint32_t>(rate_hz);
     }
     void draw_if_due(uint64_t now_ns) {
         if (now_ns < next_ns_)
@@ -147,7 +148,7 @@ struct Figures {
     double history_seconds = 0;
 };
 
-void begin_session(Backend& backend) {
+void begin_session(Backend& backend, uint64_t rate_hz) {
     TargetSpec target;
     target.kind = TargetSpec::Kind::name;
     target.name = "service";
@@ -156,17 +157,19 @@ void begin_session(Backend& backend) {
         throw std::runtime_error(added.error().message());
     demand(backend.set_split({true, ProbeId{1}, {Threshold::Kind::percentile, 0, 95}, false}));
     SamplingSettings sampling;
-    sampling.rate_hz = SimulatedService::rate_hz;
+    sampling.rate_hz = static_cast<uint32_t>(rate_hz);
     demand(backend.set_sampling(sampling));
 }
 
 struct Run {
     size_t hosts;
     size_t relays; // between them and the console; 0: none
-    uint64_t seconds;
+    uint64_t seconds = 10;
+    uint64_t rate_hz = usual_rate_hz; // of samples
 
     std::string text() const {
-        return relays ? fmt::format("{} behind {} relays", hosts, relays) : std::to_string(hosts);
+        return fmt::format("{}{}{}", hosts, relays ? fmt::format(" behind {} relays", relays) : "",
+                           rate_hz == usual_rate_hz ? "" : fmt::format(", {} Hz", rate_hz));
     }
 };
 
@@ -196,8 +199,8 @@ Figures observe(const Run& run) {
         if (hosts.now_ns() > SimulatedHosts::begin_ns + most_begin_ns)
             throw std::runtime_error("not all hosts can be had");
     }
-    begin_session(**backend);
-    View view(model);
+    begin_session(**backend, run.rate_hz);
+    View view(model, run.rate_hz);
 
     hosts.begin_work();
     const uint64_t begin = hosts.now_ns(), end = begin + run.seconds * second_ns;
@@ -255,7 +258,8 @@ Figures observe(const Run& run) {
 double one_stream_ns() {
     constexpr uint64_t seconds = 10;
     remote::AgentStream stream([] { return false; });
-    SimulatedService service(stream, 1, fleet * SimulatedHosts::cpus, SimulatedHosts::begin_ns);
+    SimulatedService service(stream, 1, fleet * SimulatedHosts::cpus, usual_rate_hz,
+                             SimulatedHosts::begin_ns);
     service.define(ProbeId{1});
     std::vector<std::string> blocks;
     for (uint64_t i = 1; i <= seconds * 20; i++) {
@@ -279,7 +283,7 @@ double one_stream_ns() {
 void print_figures(const Run& run, const Figures& f, double floor_ns) {
     const double cpus = f.backend_cpus + f.view_cpus;
     std::string aims;
-    if (run.hosts == fleet && !run.relays)
+    if (run.hosts == fleet && !run.relays && run.rate_hz == usual_rate_hz)
         aims = fmt::format(
             "{} CPUs {}, {} ms {}, {:.0f} MB {}", aim_cpus, verdict(cpus <= aim_cpus), aim_frame_ms,
             verdict(f.frame_p99_ms <= aim_frame_ms), aim_mb, verdict(f.mb <= aim_mb));
@@ -332,17 +336,19 @@ int measure_apart(const std::string& what, const Measure& measure) {
     return WEXITSTATUS(status);
 }
 
-// "84:60", "10000/100:3"
+// "84:60", "10000/100@9:3"
 std::optional<Run> parse_run(const char* text) {
-    Run run{0, 0, 10};
+    Run run{0, 0};
     const char* end = text + std::strlen(text);
     auto read = std::from_chars(text, end, run.hosts);
     if (read.ec == std::errc() && read.ptr != end && *read.ptr == '/')
         read = std::from_chars(read.ptr + 1, end, run.relays);
+    if (read.ec == std::errc() && read.ptr != end && *read.ptr == '@')
+        read = std::from_chars(read.ptr + 1, end, run.rate_hz);
     if (read.ec == std::errc() && read.ptr != end && *read.ptr == ':')
         read = std::from_chars(read.ptr + 1, end, run.seconds);
     if (read.ec != std::errc() || read.ptr != end || run.hosts == 0 || run.seconds == 0 ||
-        (run.relays > 0 && run.hosts % run.relays > 0))
+        run.rate_hz == 0 || (run.relays > 0 && run.hosts % run.relays > 0))
         return std::nullopt;
     return run;
 }
@@ -355,14 +361,15 @@ int run(const std::vector<Run>& runs) {
         return 1;
     fmt::print(
         "\n### One console over many hosts\n"
-        "Simulated hosts of {} busy CPUs at {} Hz, a timed probe, a split by its p95, the live "
+        "Simulated hosts of {} busy CPUs at {} Hz (or as it says), a timed probe, a split by its "
+        "p95, the live "
         "view at 10 frames a second; CPU seconds of the console for each second that is simulated. "
         "The floor is one stream of as many samples, decoded and stored.\n\n"
         "| hosts | samples/s | folded by | backend, model: CPUs | view: CPUs | in all | backend / "
         "floor | MB | "
         "MB a host | frame: median, p99 ms | refresh ms | kB/s a host | bytes a sample | store "
         "holds s | aim |\n|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|\n",
-        SimulatedHosts::cpus, SimulatedService::rate_hz);
+        SimulatedHosts::cpus, usual_rate_hz);
     int status = measure_apart("the floor", [&] { *floor_ns = one_stream_ns(); });
     for (const Run& one : runs) {
         const int code =
@@ -383,12 +390,13 @@ int main(int argc, char** argv) {
     for (int i = 1; i < argc; i++) {
         const auto run = parse_run(argv[i]);
         if (!run) {
-            fmt::print(stderr, "usage: bench_hosts [HOSTS[/RELAYS][:SECONDS]]...\n");
+            fmt::print(stderr, "usage: bench_hosts [HOSTS[/RELAYS][@HZ][:SECONDS]]...\n");
             return 2;
         }
         runs.push_back(*run);
     }
     if (runs.empty())
-        runs = {{fleet, 0, 60}, {1'000, 0, 10}, {1'000, 10, 10}, {10'000, 0, 2}, {10'000, 100, 3}};
+        runs = {{fleet, 0, 60}, {1'000, 0, 10},   {1'000, 10, 10},
+                {10'000, 0, 2}, {10'000, 100, 3}, {10'000, 100, 3, 7}};
     return run(runs);
 }

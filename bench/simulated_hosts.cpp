@@ -42,15 +42,15 @@ struct Order {
 // What one agent says of its service, or of those of the hosts behind it, a frame every so often.
 class AgentFrames {
   public:
-    AgentFrames(uint32_t seed, size_t behind, uint64_t begin_ns, ProbeId probe)
+    AgentFrames(uint32_t seed, size_t behind, uint64_t begin_ns, ProbeId probe, uint64_t rate_hz)
         : stream_([] { return false; }, behind > 0), begin_ns_(begin_ns) {
         if (behind > 0) {
             relay_ = std::make_unique<SimulatedRelay>(stream_, seed, behind, SimulatedHosts::cpus,
-                                                      begin_ns);
+                                                      rate_hz, begin_ns);
             relay_->define(probe);
         } else {
-            service_ =
-                std::make_unique<SimulatedService>(stream_, seed, SimulatedHosts::cpus, begin_ns);
+            service_ = std::make_unique<SimulatedService>(stream_, seed, SimulatedHosts::cpus,
+                                                          rate_hz, begin_ns);
             service_->define(probe);
         }
     }
@@ -116,6 +116,7 @@ class SimulatedAgent {
     int socket() const { return socket_.get(); }
     uint64_t own_ns(uint64_t now_ns) const { return now_ns - late_ns_; }
     std::optional<ProbeId> probe() const { return probe_; }
+    uint64_t rate_hz() const { return rate_hz_; } // of samples, that was asked for
 
     // What the console says.
     void read(uint64_t now_ns) {
@@ -188,6 +189,8 @@ class SimulatedAgent {
             report.places = {{SpecId{0}, "handle", "/usr/sbin/service", 0x1230, "entry+ret", ""}};
             body = encoded(report);
         }
+        if (const auto* sampling = std::get_if<SetSampling>(&*request.request))
+            rate_hz_ = sampling->sampling.rate_hz;
         if (!working_)
             tell_time_now(now_ns);
         put_frame(working_ ? answers_ : out_, FrameKind::answer,
@@ -205,6 +208,7 @@ class SimulatedAgent {
     FrameReader frames_;
     std::string out_, answers_;
     std::optional<ProbeId> probe_;
+    uint64_t rate_hz_ = 0;
     bool open_ = false, working_ = false;
     uint64_t told_ns_ = 0;
     size_t next_frame_ = 0;
@@ -235,7 +239,8 @@ class SimulatedAgent {
         if (order.begin)
             for (uint32_t i = 0; i < different; i++)
                 services.push_back(std::make_unique<AgentFrames>(
-                    i, behind, order.now_ns, agents[i]->probe().value_or(ProbeId{})));
+                    i, behind, order.now_ns, agents[i]->probe().value_or(ProbeId{}),
+                    agents[i]->rate_hz()));
         for (size_t i = 0; i < agents.size(); i++) {
             if (services.empty())
                 agents[i]->tell_time(order.now_ns);

@@ -16,7 +16,8 @@ namespace auger::bench {
 
 class SimulatedRelay {
   public:
-    SimulatedRelay(EventSink& sink, uint32_t seed, size_t hosts, uint32_t cpus, uint64_t begin_ns)
+    SimulatedRelay(EventSink& sink, uint32_t seed, size_t hosts, uint32_t cpus, uint64_t rate_hz,
+                   uint64_t begin_ns)
         : fold_(sink), common_(hosts, CommonStream::Probes::by_number) {
         for (uint32_t i = 0; i < hosts; i++) {
             machines_.push_back(std::make_unique<MachineStream>(
@@ -24,7 +25,7 @@ class SimulatedRelay {
             machines_.back()->deliver_to(fold_);
             machines_.back()->tell_machine();
             services_.push_back(std::make_unique<SimulatedService>(
-                *machines_.back(), seed * 1000 + i, cpus, begin_ns));
+                *machines_.back(), seed * 1000 + i, cpus, rate_hz, begin_ns));
         }
     }
     void define(ProbeId probe) {

@@ -14,7 +14,6 @@ namespace auger::bench {
 
 namespace {
 
-constexpr uint64_t tick_period_ns = second_ns / SimulatedService::rate_hz;
 // As periodic_work.cpp has them.
 constexpr uint64_t statistics_interval_ns = second_ns / SimulatedService::statistics_a_second,
                    ledger_interval_ns = 500 * millisecond_ns;
@@ -45,14 +44,16 @@ std::map<std::string, uint64_t> causes() {
 
 } // namespace
 
-SimulatedService::SimulatedService(EventSink& sink, uint32_t seed, uint32_t cpus, uint64_t begin_ns)
-    : sink_(sink), random_(seed), begin_ns_(begin_ns), cpus_(cpus),
-      statistics_ns_(begin_ns + statistics_interval_ns), ledger_ns_(begin_ns + ledger_interval_ns) {
+SimulatedService::SimulatedService(EventSink& sink, uint32_t seed, uint32_t cpus, uint64_t rate_hz,
+                                   uint64_t begin_ns)
+    : sink_(sink), random_(seed), rate_hz_(rate_hz), tick_period_ns_(second_ns / rate_hz),
+      begin_ns_(begin_ns), cpus_(cpus), statistics_ns_(begin_ns + statistics_interval_ns),
+      ledger_ns_(begin_ns + ledger_interval_ns) {
     uint32_t number = 0;
     for (Cpu& cpu : cpus_) {
         cpu.thread = ThreadId{number++};
         cpu.change_ns = begin_ns + random_ns(gap_median_ns, gap_spread);
-        cpu.tick_ns = begin_ns + random_() % tick_period_ns;
+        cpu.tick_ns = begin_ns + random_() % tick_period_ns_;
     }
 }
 
@@ -124,7 +125,7 @@ void SimulatedService::change(Cpu& cpu) {
 void SimulatedService::tick(Cpu& cpu, uint32_t number) {
     SampleEvent sample;
     sample.time_ns = cpu.tick_ns;
-    sample.weight_ns = tick_period_ns;
+    sample.weight_ns = tick_period_ns_;
     sample.thread = cpu.thread;
     sample.stack = stack();
     sample.cpu = number;
@@ -132,7 +133,7 @@ void SimulatedService::tick(Cpu& cpu, uint32_t number) {
         sample.calls = {&cpu.call, 1};
     sink_.on_sample(sample);
     cpu.samples++;
-    cpu.tick_ns += tick_period_ns;
+    cpu.tick_ns += tick_period_ns_;
     samples_++;
 }
 
@@ -197,13 +198,13 @@ void SimulatedService::tell_ledger(uint64_t time_ns) {
     ledger.time_ns = time_ns;
     ledger.ticks = ledger.samples = samples_;
     ledger.on_cpu_ns = (time_ns - begin_ns_) * cpus_.size();
-    ledger.rate_hz = rate_hz;
-    ledger.rate_achieved_hz = static_cast<double>(rate_hz);
+    ledger.rate_hz = rate_hz_;
+    ledger.rate_achieved_hz = static_cast<double>(rate_hz_);
     ledger.sample_gap_ns = 9'000;
     ledger.overhead.begin_ns = time_ns - ledger_interval_ns;
     ledger.overhead.end_ns = time_ns;
     ledger.overhead.target_ns = ledger_interval_ns * cpus_.size();
-    ledger.overhead.causes = {{Overhead::Cause::Kind::samples, {}, rate_hz, 900'000}};
+    ledger.overhead.causes = {{Overhead::Cause::Kind::samples, {}, rate_hz_, 900'000}};
     static const auto lost = causes();
     ledger.lost = lost;
     sink_.on_ledger(ledger);

@@ -16,13 +16,13 @@ namespace auger::bench {
 
 class SimulatedService {
   public:
-    static constexpr uint64_t rate_hz = 99;
     // What it has at most, and how deep its stacks are on average.
     static constexpr uint32_t most_stacks = 1u << 12, most_locations = 1800, mean_depth = 25;
     static constexpr uint32_t statistics_a_second = 10;
 
     // Nothing happens before `begin_ns`.
-    SimulatedService(EventSink& sink, uint32_t seed, uint32_t cpus, uint64_t begin_ns);
+    SimulatedService(EventSink& sink, uint32_t seed, uint32_t cpus, uint64_t rate_hz,
+                     uint64_t begin_ns);
 
     // What there is, and that this probe times the calls and splits by their p95.
     void define(ProbeId probe);
@@ -55,6 +55,7 @@ class SimulatedService {
 
     EventSink& sink_;
     std::mt19937_64 random_;
+    const uint64_t rate_hz_, tick_period_ns_;
     const uint64_t begin_ns_;
     std::vector<Cpu> cpus_;
     std::unordered_map<uint32_t, LocationId> locations_; // by function and site
