@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // bench_hosts [HOSTS[/RELAYS][@HZ][:SECONDS]]...: what a console takes of the machine that it runs
-// on while it observes so many hosts, of 4 busy CPUs each, sampled at 99 Hz or so, with a probe and
-// a split; as Markdown. The console is auger's own: the backend over hosts, the model, and the live
-// view without its terminal. Hosts and time are simulated (simulated_hosts.h), so a console that
-// would be too slow is seen to be, by more CPU seconds than seconds. Exits with 1 when something
-// could not be measured, with 4 when an aim was missed.
+// on while it observes so many hosts, of 4 busy CPUs each, sampled at 99 Hz or as HZ says, with a
+// probe and a split; as Markdown. The console is auger's own: the backend over hosts, the model,
+// and the live view without its terminal. Hosts and time are simulated (simulated_hosts.h), so a
+// console that would be too slow is seen to be, by more CPU seconds than seconds. Exits with 1 when
+// something could not be measured, with 4 when an aim was missed.
 #include "bench/report.h"
 #include "bench/simulated_hosts.h"
 #include "bench/simulated_service.h"

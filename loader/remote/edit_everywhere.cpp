@@ -28,8 +28,6 @@ Result<Hosts::Answers> edit_everywhere(Hosts& hosts, const Request& forward,
             following.emplace_back(host.get(), host->agents());
         }
     Hosts::Answers answers = hosts.ask(live, forward, patience, Hosts::Unanswered::follow);
-    if (answers.empty())
-        return none_is_there();
     OfHosts<Error> refused;
     std::vector<Host*> made;
     for (Host* host : live) {
@@ -44,7 +42,7 @@ Result<Hosts::Answers> edit_everywhere(Hosts& hosts, const Request& forward,
         else
             refused.emplace_back(host->name(), answer->second.error());
     }
-    if (refused.empty())
+    if (refused.empty() && !answers.empty())
         return answers;
     for (const auto& [host, agent] : following) {
         if (host->agents() != agent)
@@ -61,7 +59,7 @@ Result<Hosts::Answers> edit_everywhere(Hosts& hosts, const Request& forward,
         if (!answer)
             host->lose("what was changed cannot be taken back: " + answer.error().message(),
                        hosts.now_ns());
-    return joined(refused, answers.size());
+    return refused.empty() ? none_is_there() : joined(refused, answers.size());
 }
 
 } // namespace auger::remote

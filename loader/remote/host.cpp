@@ -306,8 +306,7 @@ void Host::follow(uint64_t number) {
     state_ = State::joining;
     if (!std::exchange(follows_, true))
         surroundings_.tell(fmt::format(
-            "{}: still at work on the edit, and not waited for: it is joining until it is done",
-            name_));
+            "{}: still working on the edit; the others go on without it until it is done", name_));
 }
 
 void Host::take_given(uint64_t now_ns) {

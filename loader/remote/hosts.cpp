@@ -146,7 +146,7 @@ Hosts::Answers Hosts::ask(const std::vector<Host*>& hosts, const Request& reques
     std::vector<Asked> asked;
     for (Host* host : hosts)
         asked.push_back({host, host->agents(), host->ask(request)});
-    uint64_t end_ns = clock_() + count_ns(patience.first);
+    uint64_t end_ns = clock_() + count_ns(patience.longest);
     Answers answers;
     work();
     for (;;) {
@@ -158,7 +158,7 @@ Hosts::Answers Hosts::ask(const std::vector<Host*>& hosts, const Request& reques
             if (!answer)
                 return false;
             if (answers.empty())
-                end_ns = clock_() + count_ns(patience.others);
+                end_ns = std::min(end_ns, clock_() + count_ns(patience.behind_first));
             answers.emplace(one.host, std::move(*answer));
             return true;
         });

@@ -63,8 +63,8 @@ class Hosts {
     using Answers = std::map<Host*, Result<std::string>>;
     // For how long answers are waited for.
     struct Patience {
-        std::chrono::nanoseconds first;          // until there is one
-        std::chrono::nanoseconds others = first; // from then on
+        std::chrono::nanoseconds longest;                // in all
+        std::chrono::nanoseconds behind_first = longest; // once there is one
     };
     // What becomes of those that did not answer in time. Asked for nothing but their answer, it is
     // not wanted any more. Of an edit nobody knows whether they made it: where others have

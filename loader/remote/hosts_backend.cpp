@@ -25,10 +25,10 @@ constexpr std::chrono::seconds longest_behind{10}, longest_behind_at_terminal{2}
 // A relay answers before its console gives it up: with one host less, and not with none.
 Hosts::Patience patience_of(const HostsOptions& options) {
     const bool at_terminal = options.open.at_terminal;
-    const nanoseconds first = at_terminal ? longest_edit_at_terminal : longest_edit,
-                      others = at_terminal ? longest_behind_at_terminal : longest_behind;
-    return options.relays ? Hosts::Patience{first * 5 / 6, others / 2}
-                          : Hosts::Patience{first, others};
+    const nanoseconds longest = at_terminal ? longest_edit_at_terminal : longest_edit,
+                      behind = at_terminal ? longest_behind_at_terminal : longest_behind;
+    return options.relays ? Hosts::Patience{longest * 5 / 6, behind / 2}
+                          : Hosts::Patience{longest, behind};
 }
 constexpr std::chrono::milliseconds longest_completion{300};
 constexpr std::chrono::milliseconds delivered_at_once{5};

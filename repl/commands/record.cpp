@@ -198,8 +198,8 @@ intervals (default {}) are removed. Intervals follow each other without a gap. F
 FORMAT auger: the stream of each interval as a recording, recording_TIME.auger, which opens by
 itself; only these can be split anew. `auger --replay DIR --from -15m` reads what is of that time.
 Each event is in one of them, by when it happened: a call in that in which it ended, so that one
-which spans two has its samples in both, and in the first alone is open. Of several hosts (-H) each
-has a folder of its own, DIR/HOST, with its latest N; `auger --replay DIR` reads them all.
+which spans two has its samples in both, and in the first alone is open. With several hosts (-H)
+each has its own folder, DIR/HOST, with its latest N; `auger --replay DIR` reads them all.
 
 `record` alone says what is being recorded.)help",
                        default_keep, format_names());

@@ -115,14 +115,19 @@ TEST_F(ObservedHosts, WhoComesBackDuringAnEditHasIt) {
 // for more, and it has all of that when it is done.
 class LongAtWork : public ObservedHosts, public testing::WithParamInterface<int> {};
 
+// Of three hosts the second one is at work on this edit, until the meeting counts one.
+std::vector<Mishap> one_at_work(test::Meeting& meeting, int edit) {
+    std::vector<Mishap> mishaps(3);
+    mishaps[1].meeting = &meeting;
+    mishaps[1].busy_at = edit;
+    mishaps[1].waits_for = 1;
+    return mishaps;
+}
+
 TEST_P(LongAtWork, OnAnEditIsNotWaitedFor) {
     const size_t count = 7; // up to those of a second probe, whose calls hosts count as well
     test::Meeting& meeting = test::Meeting::make();
-    std::vector<Mishap> mishaps(3);
-    mishaps[1].meeting = &meeting;
-    mishaps[1].busy_at = GetParam();
-    mishaps[1].waits_for = 1;
-    observe(mishaps);
+    observe(one_at_work(meeting, GetParam()));
     const std::vector<Edit> all = edits();
     for (size_t i = 0; i < count; i++) {
         ASSERT_TRUE(all[i]());
@@ -153,12 +158,9 @@ TEST_F(ObservedHosts, WhoIsLongAtWorkOnAnEditThatIsRefusedHasItNot) {
         backend.reset();
         hosts.clear();
         test::Meeting& meeting = test::Meeting::make();
-        std::vector<Mishap> mishaps(3);
+        std::vector<Mishap> mishaps = one_at_work(meeting, at);
         mishaps[0].refused_at = at;
-        mishaps[1].meeting = &meeting;
-        mishaps[1].busy_at = at;
         mishaps[1].refused_at = refuses ? at : -1;
-        mishaps[1].waits_for = 1;
         observe(mishaps);
         const std::vector<Edit> all = edits();
         ASSERT_TRUE(all[0]());
@@ -176,10 +178,8 @@ TEST_F(ObservedHosts, WhoIsLongAtWorkOnAnEditThatIsRefusedHasItNot) {
 // Alone with an edit that it refuses, it is begun anew.
 TEST_F(ObservedHosts, WhoRefusesLateWhatOthersHaveIsLost) {
     test::Meeting& meeting = test::Meeting::make();
-    std::vector<Mishap> mishaps(3);
-    mishaps[1].meeting = &meeting;
-    mishaps[1].busy_at = mishaps[1].refused_at = 0;
-    mishaps[1].waits_for = 1;
+    std::vector<Mishap> mishaps = one_at_work(meeting, 0);
+    mishaps[1].refused_at = 0;
     observe(mishaps);
     ASSERT_TRUE(edits()[0]());
     EXPECT_EQ(state_of(1), HostReport::State::joining);
@@ -189,6 +189,21 @@ TEST_F(ObservedHosts, WhoRefusesLateWhatOthersHaveIsLost) {
     EXPECT_EQ(backend->hosts()[1].times_lost, 1u);
     all_live();
     EXPECT_THAT(settings(), SizeIs(1));
+}
+
+// While it is, all others are lost at the next edit, which does not come about then.
+TEST_F(ObservedHosts, WhoIsLongAtWorkHasNothingThatNobodyElseHas) {
+    test::Meeting& meeting = test::Meeting::make();
+    std::vector<Mishap> mishaps = one_at_work(meeting, 0);
+    mishaps[0].dies_before = mishaps[2].dies_before = 1;
+    observe(mishaps);
+    const std::vector<Edit> all = edits();
+    ASSERT_TRUE(all[0]());
+    EXPECT_FALSE(all[1]());
+    meeting.given = 1;
+    all_live();
+    EXPECT_THAT(settings(), SizeIs(1));
+    EXPECT_EQ(backend->hosts()[1].times_lost, 0u);
 }
 
 // It was given the edit behind the settings in force; then another host refused it.

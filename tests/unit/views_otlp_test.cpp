@@ -204,6 +204,13 @@ TEST(Otlp, TextFromATargetIsEscaped) {
               (ReadAttributes{{"process.executable.build_id.gnu", "ab\\x0a"}}));
 }
 
+std::vector<ReadAttributes> resource_attributes(const Model& model, const ExportQuery& query = {}) {
+    std::vector<ReadAttributes> all;
+    for (const ReadResource& one : read_otlp(model, query).resources)
+        all.push_back(one.attributes);
+    return all;
+}
+
 TEST(Otlp, AResourceIsAServiceOnAHostInAContainer) {
     Model model;
     SyntheticStream stream(model);
@@ -219,13 +226,7 @@ TEST(Otlp, AResourceIsAServiceOnAHostInAContainer) {
     thread(11, "nginx", "/system.slice/nginx.service", 0);
     thread(12, "php", "/system.slice/docker-" + id + ".scope", 0);
     thread(13, "esc\x1b\xff", "/system.slice/nginx.service", 1);
-    const auto found = [&](const ExportQuery& query) {
-        std::vector<ReadAttributes> all;
-        for (const ReadResource& one : read_otlp(model, query).resources)
-            all.push_back(one.attributes);
-        return all;
-    };
-    EXPECT_THAT(found({}),
+    EXPECT_THAT(resource_attributes(model),
                 UnorderedElementsAre(ReadAttributes{{"service.name", "nginx"},
                                                     {"host.name", "web-1"},
                                                     {"process.executable.name", "nginx"}},
@@ -241,13 +242,14 @@ TEST(Otlp, AResourceIsAServiceOnAHostInAContainer) {
     ExportQuery query;
     query.service = "shop";
     query.host = "rack-7";
-    EXPECT_THAT(found(query), UnorderedElementsAre(
-                                  ReadAttributes{{"service.name", "shop"}, {"host.name", "rack-7"}},
-                                  ReadAttributes{{"service.name", "shop"},
-                                                 {"host.name", "rack-7"},
-                                                 {"container.id", id},
-                                                 {"process.pid", "12"},
-                                                 {"process.executable.name", "php"}}));
+    EXPECT_THAT(
+        resource_attributes(model, query),
+        UnorderedElementsAre(ReadAttributes{{"service.name", "shop"}, {"host.name", "rack-7"}},
+                             ReadAttributes{{"service.name", "shop"},
+                                            {"host.name", "rack-7"},
+                                            {"container.id", id},
+                                            {"process.pid", "12"},
+                                            {"process.executable.name", "php"}}));
 }
 
 TEST(Otlp, NamesOfContainersAndPodsAreTold) {
@@ -261,24 +263,22 @@ TEST(Otlp, NamesOfContainersAndPodsAreTold) {
     model.on_machine(MachineId{0}, {"node", 0});
     thread(10, "/kubepods/burstable/pod" + uid + "/" + id, {"cart", "shop-7f", "default"});
     thread(11, "/docker/" + id, {"web", "", ""});
-    std::vector<ReadAttributes> all;
-    for (const ReadResource& one : read_otlp(model, {}).resources)
-        all.push_back(one.attributes);
-    EXPECT_THAT(all, UnorderedElementsAre(ReadAttributes{{"service.name", "app"},
-                                                         {"host.name", "node"},
-                                                         {"container.id", id},
-                                                         {"k8s.container.name", "cart"},
-                                                         {"k8s.pod.uid", uid},
-                                                         {"k8s.pod.name", "shop-7f"},
-                                                         {"k8s.namespace.name", "default"},
-                                                         {"process.pid", "10"},
-                                                         {"process.executable.name", "app"}},
-                                          ReadAttributes{{"service.name", "app"},
-                                                         {"host.name", "node"},
-                                                         {"container.id", id},
-                                                         {"container.name", "web"},
-                                                         {"process.pid", "11"},
-                                                         {"process.executable.name", "app"}}));
+    EXPECT_THAT(resource_attributes(model),
+                UnorderedElementsAre(ReadAttributes{{"service.name", "app"},
+                                                    {"host.name", "node"},
+                                                    {"container.id", id},
+                                                    {"k8s.container.name", "cart"},
+                                                    {"k8s.pod.uid", uid},
+                                                    {"k8s.pod.name", "shop-7f"},
+                                                    {"k8s.namespace.name", "default"},
+                                                    {"process.pid", "10"},
+                                                    {"process.executable.name", "app"}},
+                                     ReadAttributes{{"service.name", "app"},
+                                                    {"host.name", "node"},
+                                                    {"container.id", id},
+                                                    {"container.name", "web"},
+                                                    {"process.pid", "11"},
+                                                    {"process.executable.name", "app"}}));
 }
 
 // By which collectors look the others up.
@@ -295,19 +295,17 @@ TEST(Otlp, AContainersPodIsToldByItsUid) {
     thread(10, pod);
     thread(11, pod + "/workers");
     thread(12, "/lxc.payload.build/init.scope");
-    std::vector<ReadAttributes> all;
-    for (const ReadResource& one : read_otlp(model, {}).resources)
-        all.push_back(one.attributes);
-    EXPECT_THAT(all, UnorderedElementsAre(ReadAttributes{{"service.name", "app"},
-                                                         {"host.name", "node"},
-                                                         {"container.id", id},
-                                                         {"k8s.pod.uid", uid},
-                                                         {"process.executable.name", "app"}},
-                                          ReadAttributes{{"service.name", "app"},
-                                                         {"host.name", "node"},
-                                                         {"container.name", "build"},
-                                                         {"process.pid", "12"},
-                                                         {"process.executable.name", "app"}}));
+    EXPECT_THAT(resource_attributes(model),
+                UnorderedElementsAre(ReadAttributes{{"service.name", "app"},
+                                                    {"host.name", "node"},
+                                                    {"container.id", id},
+                                                    {"k8s.pod.uid", uid},
+                                                    {"process.executable.name", "app"}},
+                                     ReadAttributes{{"service.name", "app"},
+                                                    {"host.name", "node"},
+                                                    {"container.name", "build"},
+                                                    {"process.pid", "12"},
+                                                    {"process.executable.name", "app"}}));
 }
 
 TEST(Otlp, WhatWasLostIsToldEvenIfNothingElseIs) {
