@@ -129,6 +129,8 @@ class KnownMachine final : public Backend {
     }
     Result<ProbePlan> plan_probe(const std::string&) override { return ProbePlan{}; }
     Result<void> remove_probe(ProbeId id) override {
+        if (!probes_.contains(id))
+            return Error{"delete", std::to_string(id.value), "no such probe", ""};
         return edit([&] {
             for (const char* what : {"", " slow", " off"})
                 settings_.erase(probe_key(id) + what);
