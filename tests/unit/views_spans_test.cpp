@@ -87,6 +87,46 @@ TEST(HistView, SaysWhatBecameOfSpansAndTheirTime) {
     EXPECT_EQ(late.span.attached, 0);
 }
 
+// A slow call says of parked time only what is known: nothing of a task's whose runtime's switches
+// are not watched.
+TEST(CallsJson, SaysWhereParkedTimeIsNotKnown) {
+    constexpr uint64_t ms = 1'000'000;
+    Model model;
+    SyntheticStream stream(model);
+    const SpecId spec = stream.probe(1, "request");
+    ProbeInfo info = *model.find_probe(ProbeId{1});
+    info.span = "from f key arg0 to g key arg0";
+    model.on_probe(info);
+    StatsEvent ended;
+    ended.time_ns = 1000 * ms;
+    ended.spec = spec;
+    ended.entries = ended.returns = 1;
+    ended.sum_ns = ended.min_ns = ended.max_ns = 10 * ms;
+    ended.buckets = {{bucket_of(10 * ms), 1}};
+    ended.span.attached_ns = 10 * ms;
+    model.on_stats(ended);
+    SlowCallEvent slow;
+    slow.end.time_ns = 1000 * ms;
+    slow.end.thread = stream.thread(1);
+    slow.end.duration_ns = 10 * ms;
+    slow.end.call = stream.call(spec, 990 * ms);
+    model.on_slow_call(slow);
+    const auto last_call = [&] {
+        return nlohmann::json::parse(calls_json(model, {}, ProbeId{1})->back());
+    };
+    EXPECT_EQ(last_call()["parked"], 0) << "a thread worked for it all the time";
+
+    ended.span.attached_ns = 0;
+    model.on_stats(ended);
+    EXPECT_TRUE(last_call()["parked"].is_null());
+    EXPECT_TRUE(last_call()["queued"].is_null());
+
+    slow.end.parked_ns = 4 * ms;
+    model.on_slow_call(slow);
+    EXPECT_EQ(last_call()["parked"], 4 * ms);
+    EXPECT_EQ(last_call()["queued"], 0);
+}
+
 // Of exchanges what is ambiguous is in the account, and why.
 TEST(HistView, SaysWhyExchangesAreAmbiguous) {
     constexpr uint64_t ms = 1'000'000;

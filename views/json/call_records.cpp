@@ -39,8 +39,9 @@ void put_slow_call(Line& line, const Model& model, const Classifier& classify, c
     line["cpu"] = waits ? Line(cpu_ns(call.end)) : Line(nullptr);
     line["blocked"] = waits ? Line(waits->blocked_ns) : Line(nullptr);
     line["runnable"] = waits ? Line(waits->runnable_ns) : Line(nullptr);
-    line["parked"] = call.end.parked_ns;
-    line["queued"] = call.end.queued_ns;
+    const bool park_known = is_park_known(model, call);
+    line["parked"] = park_known ? Line(call.end.parked_ns) : Line(nullptr);
+    line["queued"] = park_known ? Line(call.end.queued_ns) : Line(nullptr);
     line["longest_wait"] = nullptr;
     if (call.longest_wait.blocked_ns)
         line["longest_wait"] = {{"blocked", call.longest_wait.blocked_ns},

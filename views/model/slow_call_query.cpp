@@ -12,6 +12,17 @@ ProbeId probe_of(const Model& model, const SlowCall& call) {
     return spec.index() < model.specs().size() ? model.specs()[spec.index()].probe : ProbeId{};
 }
 
+bool is_park_known(const Model& model, const SlowCall& call) {
+    const CallEndEvent& end = call.end;
+    if (end.waits || end.parked_ns || end.queued_ns)
+        return true;
+    const ProbeInfo* probe = model.find_probe(probe_of(model, call));
+    if (!probe || probe->span.empty())
+        return false;
+    const CallStatistics all = model.probe_statistics(probe->id);
+    return all.span.is_park_known(all.sum_ns);
+}
+
 namespace {
 
 bool is_asked_for(const Model& model, const SlowCall& call, const Window& window,

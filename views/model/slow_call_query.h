@@ -20,6 +20,9 @@ size_t count_left_out(const Model&, const Classifier&, const Window&, std::optio
 ClassFilter class_of(const Model&, const Classifier&, const SlowCall&);
 // The probe whose function was called.
 ProbeId probe_of(const Model&, const SlowCall&);
+// Whether its `parked_ns` and `queued_ns` are known: nothing tells of a goroutine or a task whose
+// switches were not watched.
+bool is_park_known(const Model&, const SlowCall&);
 // Where the call spent its time, as far as samples in it tell.
 struct CallPlace {
     StackId stack;
