@@ -84,6 +84,14 @@ static __always_inline struct wire_call_counters* counters_of(u32 spec) {
     return bpf_map_lookup_elem(&call_counters, &index);
 }
 
+/* What trace_slow_call() took. */
+static __always_inline void count_tracing(u32 spec, u64 ns) {
+    struct wire_call_counters* counters = ns ? counters_of(spec) : NULL;
+
+    if (counters)
+        __sync_fetch_and_add(&counters->tracing_ns, ns);
+}
+
 static __always_inline struct wire_call_histogram* histogram_of(u32 spec) {
     u32 block_index = spec / WIRE_SPECS_PER_BLOCK;
     u32 index = (spec % WIRE_SPECS_PER_BLOCK) * cpu_ids + bpf_get_smp_processor_id();

@@ -50,8 +50,8 @@ static __noinline int tell_end(struct pt_regs* ctx, struct open_calls* calls, u6
         send_end(calls);
     if (!(how & TOLD_SLOW))
         return 0;
-    trace_slow_call(calls, calls, values, how & TOLD_IN_CALLER,
-                    !(how & (TOLD_IN_CALLER | TOLD_EARLY)));
+    count_tracing(call->spec, trace_slow_call(calls, calls, values, how & TOLD_IN_CALLER,
+                                              !(how & (TOLD_IN_CALLER | TOLD_EARLY))));
     return 0;
 }
 

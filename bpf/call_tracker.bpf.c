@@ -9,6 +9,7 @@
 #include "call_entry.h"
 #include "call_exit.h"
 #include "exchange_sockets.h"
+#include "place_hits.h"
 #include "span_sweep.h"
 #include "tracepoint_hit.h"
 
@@ -80,9 +81,9 @@ int go_call_exit(struct pt_regs* ctx) {
     return leave_in_go(ctx, cookie, cookie & WIRE_COOKIE_CALL_SITE);
 }
 
-// A place that is counted, or a point of a span: a USDT probe, a line, where calls begin. Its
-// spec's entries are how often it is reached, its returns what came of that: all for which the
-// predicate holds.
+// A place that is counted, and traced, or a point of a span: a USDT probe, a line, where calls
+// begin. Its spec's entries are how often it is reached, its returns what came of that: all for
+// which the predicate holds.
 SEC("uprobe")
 int span_point(struct pt_regs* ctx) {
     u64 cookie = bpf_get_attach_cookie(ctx), key = 0;
@@ -132,6 +133,8 @@ int span_point(struct pt_regs* ctx) {
     __sync_fetch_and_add(&counters->returns, 1);
     if (spec->point.role != WIRE_SPAN_NONE)
         reach_point_of_span(calls, spec_index(cookie), spec, key);
+    else if (spec->flags & WIRE_SPEC_TRACE_SLOW)
+        trace_hit(ctx, calls, cookie, spec->program);
     return 0;
 }
 

@@ -160,8 +160,7 @@ static __always_inline u32 list_calls_around(struct open_calls* calls, struct op
 
 // The calls around it last longer for this. Ticks meanwhile have been charged.
 static __always_inline void charge_slow_call(const struct open_calls* calls,
-                                             struct open_calls* around) {
-    u64 spent_ns = bpf_ktime_get_ns() - calls->end.event.time_ns;
+                                             struct open_calls* around, u64 spent_ns) {
     u64 charged_ns = around->own_ns - calls->own_ns_at_end;
 
     if (spent_ns > charged_ns)
@@ -243,6 +242,7 @@ __noinline int trace_slow_call(struct open_calls* calls, struct open_calls* arou
                                const struct wire_values* values, bool from_return, bool at_exit) {
     struct slow_report* report;
     struct wire_slow_call* slow;
+    u64 spent_ns;
 
     if (!calls)
         return 0;
@@ -270,7 +270,8 @@ __noinline int trace_slow_call(struct open_calls* calls, struct open_calls* arou
     else
         slow->values.version = 0;
     send_report(report, around ? walk_user_stack(&report->walk, at_exit) : 0);
+    spent_ns = bpf_ktime_get_ns() - calls->end.event.time_ns;
     if (around)
-        charge_slow_call(calls, around);
-    return 0;
+        charge_slow_call(calls, around, spent_ns);
+    return without_interruptions(spent_ns);
 }

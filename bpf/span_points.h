@@ -290,7 +290,7 @@ static __always_inline void end_span(struct open_calls* calls, struct open_calls
     // At a tracepoint the thread may work for something else.
     if (spec->program && around == calls && note_span_values(calls, &calls->ending))
         values = values_of(&calls->ending);
-    trace_slow_call(calls, around, values, false, false);
+    count_tracing(key->spec, trace_slow_call(calls, around, values, false, false));
 }
 
 // Enters a new span; false: there is no room for it.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
-// A tracepoint of the kernel's is hit: counted, or a point of a span. Of the call tracker alone.
+// A tracepoint of the kernel's is hit: counted, and traced, or a point of a span. Of the call
+// tracker alone.
 //
 // It may be hit anywhere in the kernel, in an interrupt, too: in the middle of a uprobe's program
 // on this CPU and in this very thread, and by a thread that is not of the target. So
@@ -18,6 +19,7 @@
 #define AUGER_TRACEPOINT_HIT_H
 
 #include "call_owners.h"
+#include "place_hits.h"
 #include "span_points.h"
 #include "thread_storage.h"
 
@@ -94,6 +96,23 @@ static __always_inline void reach_at_tracepoint(struct tracepoint_work* work,
         give_back_spans(thread, &work->calls);
 }
 
+// Of an observed thread; `thread` is null where it has no open calls yet.
+static __always_inline void trace_at_tracepoint(struct tracepoint_work* work,
+                                                struct open_calls* thread, u64 cookie,
+                                                struct wire_values* values) {
+    if (!thread) {
+        thread =
+            thread_storage(&open_calls, bpf_get_current_task_btf(), BPF_LOCAL_STORAGE_GET_F_CREATE);
+        if (!thread) {
+            count_loss(WIRE_LOSS_STORAGE);
+            return;
+        }
+    }
+    take_over(&work->calls, *(volatile u32*)&thread->spans_busy ? NULL : thread);
+    fill_hit(&work->calls, thread, cookie, bpf_ktime_get_ns());
+    count_tracing(spec_index(cookie), trace_slow_call(&work->calls, thread, values, false, false));
+}
+
 static __always_inline int hit_tracepoint(void* record) {
     u64 cookie = bpf_get_attach_cookie(record), key = 0;
     struct wire_spec* spec = spec_of_cookie(cookie);
@@ -103,7 +122,7 @@ static __always_inline int hit_tracepoint(void* record) {
     struct wire_span_point point;
     struct open_calls* thread;
     bool observed;
-    u32 zero = 0;
+    u32 zero = 0, verdict = 0;
 
     if (!spec)
         return 0;
@@ -129,7 +148,8 @@ static __always_inline int hit_tracepoint(void* record) {
         call->spec = spec_index(cookie);
         call->generation = generation_of(cookie);
         work->values.registers.value[REGISTER_RECORD] = (u64)record;
-        if (read_record(&work->values, call) & VERDICT_FILTERED) {
+        verdict = read_record(&work->values, call);
+        if (verdict & VERDICT_FILTERED) {
             __sync_fetch_and_add(&counters->filtered, 1);
             return 0;
         }
@@ -143,6 +163,8 @@ static __always_inline int hit_tracepoint(void* record) {
     __sync_fetch_and_add(&counters->returns, 1);
     if (point.role != WIRE_SPAN_NONE)
         reach_at_tracepoint(work, thread, observed, &point, spec_index(cookie), key);
+    else if ((spec->flags & WIRE_SPEC_TRACE_SLOW) && !(verdict & VERDICT_NOT_TRACED))
+        trace_at_tracepoint(work, thread, cookie, spec->program ? &work->values.own.values : NULL);
     return 0;
 }
 

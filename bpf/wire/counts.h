@@ -23,6 +23,8 @@ struct wire_call_counters {
     /* How often the spec's probes were hit, by whatever process and whatever came of it. */
     __wire_u64 entry_hits;
     __wire_u64 exit_hits;
+    __wire_u64
+        tracing_ns; /* that telling of calls, with their stacks and values, took beside that */
 };
 
 /* Hits that belong to no spec: of a mark's line by its bit, and of where goroutines end. */

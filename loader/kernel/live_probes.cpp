@@ -39,7 +39,7 @@ Result<ProbeReport> LiveProbes::add(const ProbeRequest& request, const TargetVie
     Probe probe{
         std::move(info), *parsed.pattern, way_out_, ThresholdFollower(request.slow), {}, {}};
     ProbeReport report;
-    if (probe.info.slow.kind != Threshold::Kind::none)
+    if (needs_durations(probe.info.slow))
         if (auto checked = check_durations(probe, "trace slow calls"); !checked)
             return checked.error();
     auto matches = find(probe.pattern, view);

@@ -149,9 +149,13 @@ class LiveProbes {
     // Why how often such a place is reached has no duration.
     static std::string no_duration(PlaceKind kind);
     bool asks_for_durations(const Probe& probe) const;
+    static bool needs_durations(const Threshold& slow);
     static Result<void> check_durations(const Probe& probe, const char* operation);
     static Error unreadable(const PlaceMatch& match); // its arguments
     static bool can_read(const CallProgram& program, const Place& place);
+    // Fails where they are asked for; what would be shown by default is left out there.
+    Result<void> check_values(const Probe& probe, const Place& place, const TargetView& view,
+                              std::optional<CallProgram>& program) const;
     static bool needs_other_entry(const CallProgram& program, const Place& place);
     static bool reads_results(const CallProgram& program);
     // Whether its calls may end some instructions before they return.

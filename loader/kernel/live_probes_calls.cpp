@@ -41,8 +41,11 @@ std::string LiveProbes::no_duration(PlaceKind kind) {
 }
 
 bool LiveProbes::asks_for_durations(const Probe& probe) const {
-    return probe.info.slow.kind != Threshold::Kind::none ||
-           (split_ && split_->probe == probe.info.id);
+    return needs_durations(probe.info.slow) || (split_ && split_->probe == probe.info.id);
+}
+
+bool LiveProbes::needs_durations(const Threshold& slow) {
+    return slow.kind != Threshold::Kind::none && !slow.is_of_every_call();
 }
 
 // Of what is asked of the probe: that its calls have durations, or are classes.
@@ -60,7 +63,8 @@ Result<void> LiveProbes::check_durations(const Probe& probe, const char* operati
                                             : PlaceKind::instruction;
     else
         return {};
-    return Error{operation, probe.info.text, no_duration(kind), {}, Error::Kind::failed};
+    return Error{operation, probe.info.text, no_duration(kind),
+                 "`trace` records each time that it is reached", Error::Kind::failed};
 }
 
 Error LiveProbes::unreadable(const PlaceMatch& match) {
@@ -78,6 +82,19 @@ bool LiveProbes::can_read(const CallProgram& program, const Place& place) {
         return false;
     return place.match.kind != PlaceKind::function || place.match.argument_entry ||
            !reads_arguments(program);
+}
+
+Result<void> LiveProbes::check_values(const Probe& probe, const Place& place,
+                                      const TargetView& view,
+                                      std::optional<CallProgram>& program) const {
+    if (!program || can_read(*program, place))
+        return {};
+    ProgramRequest asked_for = request_for(probe, view);
+    asked_for.conditions.show_default = false;
+    if (has_duration(place.match.kind) || !asks_nothing(asked_for))
+        return unreadable(place.match);
+    program.reset();
+    return {};
 }
 
 bool LiveProbes::needs_other_entry(const CallProgram& program, const Place& place) {
@@ -182,8 +199,8 @@ Result<void> LiveProbes::set_programs(Probe& probe, const TargetView& view, Tran
         auto program = compiler.compile(place.values);
         if (!program)
             return program.error();
-        if (*program && !can_read(**program, place))
-            return unreadable(place.match);
+        if (auto checked = check_values(probe, place, view, *program); !checked)
+            return checked;
         programs.push_back(std::move(*program));
     }
     if (std::ranges::any_of(programs, [](const std::optional<CallProgram>& program) {
@@ -253,7 +270,7 @@ Result<void> LiveProbes::set_slow(ProbeId id, const Threshold& threshold,
     if (!probe.span.empty() &&
         !(conditions.only_if.empty() && conditions.slow_if.empty() && conditions.show.empty()))
         return no_values(probe);
-    if (threshold.kind != Threshold::Kind::none)
+    if (needs_durations(threshold))
         if (auto checked = check_durations(probe, "trace slow calls"); !checked)
             return checked;
     const bool same_values =

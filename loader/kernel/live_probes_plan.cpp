@@ -92,8 +92,8 @@ LiveProbes::choose_places(const Probe& probe, const ProbeMatches& matches, const
         if (probe.point)
             if (auto checked = check_key(*probe.point, *program); !checked)
                 return checked.error();
-        if (*program && !can_read(**program, fresh))
-            return unreadable(match);
+        if (auto checked = check_values(probe, fresh, view, *program); !checked)
+            return checked.error();
         reads_contexts = reads_contexts || (*program && reads_context(**program));
         fresh.at_arguments = *program && needs_other_entry(**program, fresh);
         fresh.reads_results = *program && reads_results(**program);

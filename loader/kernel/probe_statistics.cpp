@@ -39,9 +39,11 @@ std::vector<SpecHits> ProbeStatistics::hits(const std::map<ProbeId, TimedProbe>&
     uint64_t goroutine_ends = programs_.other_hits()[WIRE_HITS_GOROUTINE_ENDS];
     for (const auto& [id, probe] : probes)
         for (const TimedPlace& place : probe.places) {
-            if (!probe.span.empty())
-                continue;
             const SpecTable::Hits hits = specs_.hits(place.spec);
+            if (!probe.span.empty()) { // whose points are hit
+                all.push_back({probe.told_as(), place.spec, 0, hits.tracing_ns});
+                continue;
+            }
             uint64_t exit_ns = costs.return_ns;
             if (!is_trampoline(place.exit) && !place.exits().empty()) {
                 exit_ns = 0;
@@ -50,7 +52,8 @@ std::vector<SpecHits> ProbeStatistics::hits(const std::map<ProbeId, TimedProbe>&
                 exit_ns /= place.exits().size();
             }
             SpecHits one{probe.told_as(), place.spec, hits.entries + hits.exits,
-                         hits.entries * costs.of(place.entry().cost) + hits.exits * exit_ns};
+                         hits.entries * costs.of(place.entry().cost) + hits.exits * exit_ns +
+                             hits.tracing_ns};
             // They are nobody's in particular.
             if (place.exit == ExitWay::go) {
                 const uint64_t ends = std::exchange(goroutine_ends, 0);

@@ -152,6 +152,7 @@ SpecTable::Hits SpecTable::hits(SpecId spec) const {
     for (uint32_t cpu = 0; cpu < programs_.cpu_ids(); cpu++) {
         sum.entries += load(counters[cpu].entry_hits);
         sum.exits += load(counters[cpu].exit_hits);
+        sum.tracing_ns += load(counters[cpu].tracing_ns);
     }
     return sum;
 }

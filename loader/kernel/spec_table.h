@@ -52,10 +52,11 @@ class SpecTable {
     void remove(SpecId spec);
     // Likewise of the one that was added last and that nobody has been told of: its id is free.
     void retract(SpecId spec);
-    // How often its probes were hit since it was added.
+    // How often its probes were hit since it was added, and how long it took to tell of its calls.
     struct Hits {
         uint64_t entries = 0;
         uint64_t exits = 0;
+        uint64_t tracing_ns = 0;
     };
     Hits hits(SpecId spec) const;
     // Calls that were open when it was last read.

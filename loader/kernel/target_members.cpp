@@ -12,7 +12,8 @@
 namespace auger {
 
 void TargetMembers::begin_anew() {
-    births_ = {};
+    births_ = exits_ = {};
+    exits_are_told_ = true;
     view_.set_births_often(false);
 }
 
@@ -66,7 +67,18 @@ void TargetMembers::on_exited(pid_t pid) {
     sampling_.forget_process(pid);
     view_.expire();
     if (ran && (pid != target_.status().processes.front().pid || target_.command_pidfd() < 0))
-        sink_.on_notice(clock_ns(), fmt::format("{} ({}): exited", target_.name_of(pid), pid));
+        tell_exit(pid);
+}
+
+// Not each of those of a shell script, or of a server that starts a process for each request.
+void TargetMembers::tell_exit(pid_t pid) {
+    const uint64_t now_ns = clock_ns();
+    exits_.add(now_ns);
+    if (!exits_.often(now_ns))
+        sink_.on_notice(now_ns, fmt::format("{} ({}): exited", target_.name_of(pid), pid));
+    else if (std::exchange(exits_are_told_, false))
+        sink_.on_notice(now_ns, "processes of the target exit ten times a second and more: while "
+                                "they do, it is not told of each");
 }
 
 bool TargetMembers::collect_command() {

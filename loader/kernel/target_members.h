@@ -48,6 +48,7 @@ class TargetMembers {
     void add(pid_t pid, const std::string& comm, bool inherits_sampling);
     void add_missed_births();
     void on_exited(pid_t pid);
+    void tell_exit(pid_t pid);
 
     LiveTarget& target_;
     CurrentView& view_;
@@ -57,7 +58,8 @@ class TargetMembers {
     ModuleMap& mappings_;
     const SpanSweep& spans_;
     EventSink& sink_;
-    EventRate births_;               // of processes
+    EventRate births_, exits_;       // of processes
+    bool exits_are_told_ = true;     // each of them, however often that is
     uint64_t reconciled_losses_ = 0; // of births and ends
     bool misses_ends_ = false;
 };

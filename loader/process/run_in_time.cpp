@@ -7,11 +7,13 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <fstream>
 #include <memory>
 #include <mutex>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <utility>
@@ -75,7 +77,27 @@ bool is_runnable(pid_t tid) {
     return line.find(") R ") != line.npos;
 }
 
+// In whatever it waits for, such as a lock of the other process's mappings, it may wait for
+// somebody who waits for a CPU: a process that forks holds that lock.
+int turns_for_load() {
+    std::ifstream file("/proc/loadavg");
+    std::string line;
+    std::getline(file, line);
+    return turns_of_patience(line, sysconf(_SC_NPROCESSORS_ONLN));
+}
+
 } // namespace
+
+int turns_of_patience(const std::string& loadavg, long cpus) {
+    // "0.20 0.18 0.12 RUNNABLE/TOTAL LAST_PID"
+    std::istringstream fields(loadavg);
+    std::string load;
+    long runnable = 0;
+    fields >> load >> load >> load >> runnable;
+    cpus = std::max(cpus, 1L);
+    const long enough = std::clamp(runnable, 1L, most_turns * cpus);
+    return static_cast<int>((enough + cpus - 1) / cpus);
+}
 
 bool run_in_time(std::function<void()> work) {
     Workers& all = workers();
@@ -95,7 +117,7 @@ bool run_in_time(std::function<void()> work) {
          turn++) {
         const pid_t tid = worker.tid;
         lock.unlock();
-        const bool goes_on = is_runnable(tid);
+        const bool goes_on = is_runnable(tid) || turn < turns_for_load();
         lock.lock();
         if (!goes_on)
             break;

@@ -147,6 +147,9 @@ struct CallEndEvent {
     // was parked, and ready without having a thread.
     uint64_t parked_ns = 0;
     uint64_t queued_ns = 0;
+
+    // A place was reached, such as a line, which takes no time: calls take some.
+    bool is_hit() const { return duration_ns == 0; }
 };
 
 // Of a call whose waits were watched.
@@ -213,12 +216,14 @@ struct SpecInfo {
     MachineId machine{};
 };
 
-// How a probe's threshold is meant: a fixed duration, or a percentile of its own recent calls.
+// How a probe's threshold is meant: a fixed duration, or a percentile of its own recent calls. A
+// fixed one of 0 is exceeded by every call, and each time that a place is reached.
 struct Threshold {
     enum class Kind : uint8_t { none = 0, fixed = 1, percentile = 2 };
     Kind kind = Kind::none;
     uint64_t fixed_ns = 0;
     double percentile = 0; // in (0, 100)
+    bool is_of_every_call() const { return kind == Kind::fixed && fixed_ns == 0; }
     friend bool operator==(const Threshold&, const Threshold&) = default;
 };
 
@@ -235,7 +240,7 @@ struct ProbeInfo {
     ProbeId id;       // as shown to the user and taken by `delete`
     std::string text; // as typed: "libc:recv"
     std::vector<SpecId> specs;
-    Threshold slow; // of `slow PROBE > ...`; kind none when it is only timed
+    Threshold slow; // of `slow PROBE > ...` and `trace PROBE`; kind none when it is only timed
     bool deleted = false;
     CallConditions conditions{};
     bool off = false;   // nothing is attached for it; what was collected stays

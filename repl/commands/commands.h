@@ -19,6 +19,7 @@ CommandRow ewma_command();
 CommandRow time_command();
 CommandRow span_command();
 CommandRow slow_command();
+CommandRow trace_command();
 CommandRow threshold_command();
 CommandRow delete_command();
 CommandRow split_command();

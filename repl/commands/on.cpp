@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// on: what led to a slow call is kept as a recording.
+// on: what led to a slow call, or to a place, is kept as a recording.
 #include "repl/commands/commands.h"
 #include "repl/commands/showing.h"
 #include "repl/language/file_arguments.h"
@@ -16,20 +16,27 @@ namespace {
 constexpr uint64_t longest_flight_ns = 600 * second_ns;
 
 std::string describe(const Trigger& trigger, const ProbeSetting& probe) {
+    const std::string name = escape_untrusted(probe.text);
     return fmt::format(
-        "on slow calls of {} > {} recording the last {} to {}, at most one every {}; "
-        "the latest {} stay",
-        escape_untrusted(probe.text), spell_threshold(probe.slow), spell_duration(trigger.span_ns),
-        escape_untrusted(trigger.folder), spell_duration(trigger.rest_ns), trigger.keep);
+        "on {} recording the last {} to {}, at most one every {}; the latest {} stay",
+        probe.slow.is_of_every_call()
+            ? name
+            : fmt::format("slow calls of {} > {}", name, spell_threshold(probe.slow)),
+        spell_duration(trigger.span_ns), escape_untrusted(trigger.folder),
+        spell_duration(trigger.rest_ns), trigger.keep);
 }
 
 void spell_triggers(const Settings& settings, std::vector<std::string>& lines) {
     for (const Trigger& trigger : settings.triggers) {
         const ProbeSetting* probe = settings.find(trigger.probe);
-        lines.push_back(fmt::format("on slow {} > {} record last {} in {} every {} keep {}",
-                                    spell_probe(probe->text), spell_threshold(probe->slow),
-                                    spell_duration(trigger.span_ns), spell_word(trigger.folder),
-                                    spell_duration(trigger.rest_ns), trigger.keep));
+        const std::string name = spell_probe(probe->text);
+        lines.push_back(
+            fmt::format("on {} record last {} in {} every {} keep {}",
+                        probe->slow.is_of_every_call()
+                            ? "trace " + name
+                            : fmt::format("slow {} > {}", name, spell_threshold(probe->slow)),
+                        spell_duration(trigger.span_ns), spell_word(trigger.folder),
+                        spell_duration(trigger.rest_ns), trigger.keep));
     }
 }
 
@@ -129,8 +136,10 @@ Parsed<CommandPtr> parse_on(Arguments& arguments) {
         return as_command(std::make_unique<ShowTriggers>());
     if (arguments.take_if("off"))
         return as_command(std::make_unique<EndTriggers>());
-    if (!arguments.take_if("slow"))
-        return Complaint{arguments.peek().span, "only slow calls trigger something",
+    const bool every = arguments.take_if("trace");
+    if (!every && !arguments.take_if("slow"))
+        return Complaint{arguments.peek().span,
+                         "only slow calls, and what is traced, trigger something",
                          fmt::format("usage: {}", arguments.usage()), Error::Kind::usage};
     auto probe = parse_probe(arguments);
     if (!probe)
@@ -142,10 +151,14 @@ Parsed<CommandPtr> parse_on(Arguments& arguments) {
     }
     auto command = std::make_unique<SetTrigger>();
     command->probe = std::move(*probe);
-    auto threshold = parse_threshold_value(arguments, command->probe);
-    if (!threshold)
-        return threshold.complaint();
-    command->threshold = *threshold;
+    if (every) {
+        command->threshold.kind = Threshold::Kind::fixed;
+    } else {
+        auto threshold = parse_threshold_value(arguments, command->probe);
+        if (!threshold)
+            return threshold.complaint();
+        command->threshold = *threshold;
+    }
     if (!arguments.take_if("record") || !arguments.take_if("last"))
         return arguments.missing("\"record last\" and how much");
     Trigger& trigger = command->trigger;
@@ -167,19 +180,24 @@ CommandRow on_command() {
     return {
         .name = "on",
         .group = "Files",
-        .usage = "on slow PROBE > THRESHOLD record last SPAN [in DIR] [every SPAN] [keep N] | off",
-        .summary = "keep what led to a slow call",
+        .usage =
+            "on slow PROBE > THRESHOLD record last SPAN [in DIR] [every SPAN] [keep N] | off   "
+            "or   on trace PROBE record last SPAN ...",
+        .summary = "keep what led to a slow call, or to a place in the program",
         .details = R"help(
 A flight recorder: the last seconds of the event stream are kept in memory, and when a slow call of
 PROBE has been traced they are written to DIR (default: the current folder) as slow-PROBE_TIME.auger,
 for `auger --replay`. At most one every SPAN (default 60s); of those the latest N (default 60) are
-kept. `on` alone lists what is set, `on slow PROBE off` ends one, `on off` all.)help",
+kept. `on trace PROBE` does so when PROBE is called, or reached, at all: a USDT probe or a line that
+tells that something went wrong. `on` alone lists what is set, `on slow PROBE off` ends one, `on off`
+all.)help",
         .examples = R"help(on slow handle > 100ms record last 10s
 on slow handle > p99.9 record last 30s in /var/lib/auger every 10m keep 20
+on trace usdt:service:timeout record last 30s
 on slow handle off)help",
-        .arguments = {{.words = "slow off"},
+        .arguments = {{.words = "slow trace off"},
                       probe_or_function,
-                      {.words = ">"},
+                      {.words = "> record"},
                       {.words = threshold_words},
                       {.words = "record"},
                       {.words = "last"},

@@ -11,7 +11,7 @@
 namespace auger {
 namespace {
 
-// Of `slow`, `time` and `only PROBE if`.
+// Of `slow`, `trace`, `time` and `only PROBE if`.
 void spell(const ProbeSetting& probe, std::vector<std::string>& lines) {
     const std::string name = spell_probe(probe.text);
     const CallConditions& conditions = probe.conditions;
@@ -22,7 +22,9 @@ void spell(const ProbeSetting& probe, std::vector<std::string>& lines) {
         if (probe.span.empty() || one_word)
             lines.push_back("time " + name);
     } else {
-        std::string line = fmt::format("slow {} > {}", name, spell_threshold(probe.slow));
+        std::string line = probe.slow.is_of_every_call()
+                               ? "trace " + name
+                               : fmt::format("slow {} > {}", name, spell_threshold(probe.slow));
         if (!conditions.slow_if.empty())
             line += " if " + conditions.slow_if;
         if (!conditions.show_default)

@@ -62,6 +62,39 @@ TEST_F(LiveUsdt, AreListedCountedAndFiltered) {
     EXPECT_EQ(ticks, account["ticks"]);
 }
 
+// Each hit, by class of the call that it happened in.
+TEST_F(LiveUsdt, TraceListsWhatWasReachedInSlowCalls) {
+    LiveAuger auger({"-p", pid()});
+    auger.run(
+        {"split take_order > p90", "trace usdt:shop:order__start if arg0 <= 100",
+         "trace usdt:shop:measure if str(arg6) == \"special\" and arg0 <= 100 show str(arg6)"});
+    const json account = take_orders(auger);
+    auger.run({"wait until slow usdt:shop:order__start >= 100 for 60s",
+               "wait until slow usdt:shop:measure >= 20 for 60s"});
+    EXPECT_EQ(auger.ask("hist usdt:shop:order__start")["count"], account["orders"]);
+    const auto orders = auger.all("calls usdt:shop:order__start");
+    ASSERT_EQ(orders.size(), 100u);
+    for (size_t i = 0; i < orders.size(); i++) {
+        EXPECT_EQ(orders[i]["values"]["arg0"], std::to_string(i + 1));
+        EXPECT_TRUE(orders[i]["duration"].is_null());
+        EXPECT_EQ(orders[i]["threshold"], 0);
+        EXPECT_EQ(orders[i]["stack"][0], "take_order");
+    }
+    // Every fifth; of whatever class its order turned out to be.
+    const auto special = auger.all("calls usdt:shop:measure");
+    ASSERT_EQ(special.size(), 20u);
+    size_t classed = 0;
+    for (const char* of : {"slow", "fast", "open", "outside"})
+        classed += auger.all("calls usdt:shop:measure " + std::string(of)).size();
+    EXPECT_EQ(classed, special.size());
+    EXPECT_EQ(auger.all("calls usdt:shop:measure outside").size(), 0u);
+    for (const json& call : special)
+        EXPECT_EQ(call["values"]["str(arg6)"], "\"special\"");
+    const std::string settings = folder_.path("session.aug");
+    auger.run({"save " + settings, "trace usdt:shop:measure off"});
+    EXPECT_THAT(text_of(settings), HasSubstr("trace usdt:shop:order__start if arg0 <= 100\n"));
+}
+
 TEST_F(LiveUsdt, WhatTheyCannotHaveIsRefusedAtTheWord) {
     const auto refused = [&](const std::string& line, const std::string& word,
                              const std::string& why) {

@@ -226,5 +226,17 @@ TEST(RunInTime, WaitsForWhatWaitsForACpuAlone) {
     EXPECT_EQ(write(ends[1], "", 1), 1); // the thread ends
 }
 
+// Who holds what is waited for may have no CPU: the more want one, the longer it takes.
+TEST(RunInTime, WaitsLongerWhereCpusAreShort) {
+    EXPECT_EQ(turns_of_patience("0.20 0.18 0.12 1/200 5000", 2), 1);
+    EXPECT_EQ(turns_of_patience("0.20 0.18 0.12 2/200 5000", 2), 1);
+    EXPECT_EQ(turns_of_patience("16.5 12.0 7.37 13/200 5000", 2), 7);
+    EXPECT_EQ(turns_of_patience("16.5 12.0 7.37 13/200 5000", 64), 1);
+    EXPECT_EQ(turns_of_patience("900 900 900 4000/5000 5000", 2), 20) << "two seconds at most";
+    for (const char* unknown : {"", "0.20", "a b c d e", "0 0 0 -5/3 1"})
+        EXPECT_EQ(turns_of_patience(unknown, 2), 1) << unknown;
+    EXPECT_EQ(turns_of_patience("0 0 0 3/4 1", -1), 3) << "how many CPUs there are is not known";
+}
+
 } // namespace
 } // namespace auger

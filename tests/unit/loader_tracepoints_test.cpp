@@ -297,6 +297,23 @@ TEST(TracepointValues, TextLiesInTheRecord) {
     EXPECT_EQ(cmd.offset[0], 0);
 }
 
+TEST(TracepointValues, AllFieldsAreShownWhereNoneIsAskedFor) {
+    ProgramRequest request;
+    request.traces_slow = true;
+    ValueScope scope{"tracepoint:syscalls:x"};
+    scope.tracepoint = of_openat;
+    const auto program = compile_program(request, scope);
+    ASSERT_TRUE(program && *program);
+    std::vector<std::string> names;
+    for (const ShownValue& shown : (*program)->shown) {
+        names.push_back(shown.name);
+        const wire_fetch& fetch = (*program)->wire.fetch[shown.value];
+        EXPECT_EQ((fetch.flags & WIRE_FETCH_STRING) != 0, shown.name == "args.filename");
+        EXPECT_FALSE(fetch.flags & WIRE_FETCH_AT_END);
+    }
+    EXPECT_THAT(names, ElementsAre("args.dfd", "args.filename", "args.flags", "args.mode"));
+}
+
 TEST(TracepointValues, WhatIsNoneSaysWhyAndWhere) {
     const auto fault = [](const std::string& predicate) {
         auto program = compiled(of_request, "tracepoint:block:x", predicate);

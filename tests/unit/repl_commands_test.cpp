@@ -287,6 +287,12 @@ TEST(SlowCommand, PredicatesAndValues) {
                 ElementsAre("p->items[i]", "((ns::map<int, int> *)arg1)->len", "&p->x"));
     EXPECT_THAT(wrong("slow f > 1ms show arg0, arg1 ^ 2"), HasSubstr("30: "));
     EXPECT_THAT(wrong("slow f > 1ms show arg0, *(u8 *)"), HasSubstr(": a value is missing"));
+    const ProbeSetting traced = probe_of("trace f if arg0 > 1 show arg0, ret");
+    EXPECT_TRUE(traced.slow.is_of_every_call());
+    EXPECT_EQ(traced.conditions.slow_if, "arg0 > 1");
+    EXPECT_THAT(traced.conditions.show, ElementsAre("arg0", "ret"));
+    EXPECT_TRUE(probe_of("trace usdt:shop:tick").conditions.show_default);
+    EXPECT_EQ(wrong("trace f > 1ms"), "9: \">\" is too much");
     EXPECT_THAT(wrong("slow f > 1ms when ret < 0"), HasSubstr("14: \"when\" is too much"));
     // The place of a mistake is that within the predicate.
     EXPECT_THAT(wrong("slow f > 1ms if ret < 0 and"), Not(HasSubstr("17: ")));

@@ -127,6 +127,40 @@ TEST(CallsJson, SaysWhereParkedTimeIsNotKnown) {
     EXPECT_EQ(last_call()["queued"], 0);
 }
 
+// A place that is traced has no duration, in no view.
+TEST(CallsView, ShowsHitsWithoutADuration) {
+    constexpr uint64_t ms = 1'000'000;
+    Model model;
+    SyntheticStream stream(model);
+    const SpecId spec = stream.probe(1, "main.cc:12");
+    ProbeInfo info = *model.find_probe(ProbeId{1});
+    info.slow.kind = Threshold::Kind::fixed;
+    info.conditions.slow_if = "arg0 > 3";
+    model.on_probe(info);
+    SlowCallEvent hit;
+    hit.end.time_ns = 1000 * ms;
+    hit.end.thread = stream.thread(1);
+    hit.end.call = stream.call(spec, 1000 * ms);
+    hit.values = {{"arg0", "4", true}};
+    model.on_slow_call(hit);
+    ViewOptions options;
+    options.width = 100;
+    std::string text = to_text(*calls_view(model, options));
+    EXPECT_THAT(text, HasSubstr("\n1 hit\n"));
+    EXPECT_THAT(text, HasSubstr("arg0=4"));
+    EXPECT_THAT(text, testing::Not(HasSubstr("0 ns")));
+    EXPECT_THAT(to_text(probes_view(model, options)), HasSubstr("trace if arg0 > 3"));
+    EXPECT_THAT(to_text(status_view(model, options, {})),
+                HasSubstr("trace main.cc:12 if arg0 > 3"));
+    const auto line = nlohmann::json::parse(calls_json(model, {}, ProbeId{1})->front());
+    EXPECT_TRUE(line["duration"].is_null());
+    EXPECT_EQ(line["threshold"], 0);
+    // Beside calls that were traced one by one, it is one of many calls.
+    hit.end.duration_ns = ms;
+    model.on_slow_call(hit);
+    EXPECT_THAT(to_text(*calls_view(model, options)), HasSubstr("\n2 calls\n"));
+}
+
 // Of exchanges what is ambiguous is in the account, and why.
 TEST(HistView, SaysWhyExchangesAreAmbiguous) {
     constexpr uint64_t ms = 1'000'000;

@@ -37,7 +37,7 @@ class Trace {
     void add(const SlowCall& call, const Classifier& classify) {
         const CallEndEvent& end = call.end;
         Event event = complete(end.call.spec, end.thread, end.call.start_ns, end.duration_ns);
-        event["cat"] = "slow";
+        event["cat"] = end.is_hit() ? "hit" : "slow";
         Event& arguments = event["args"];
         if (model_.split().active)
             arguments["class"] = to_string(class_of(model_, classify, call));
@@ -63,7 +63,10 @@ class Trace {
             stack.push_back(escape_untrusted(symbols.name(frame.function)));
         });
         arguments["stack"] = std::move(stack); // leaf first
-        put_call(std::move(event), end.call.of_no_thread());
+        if (end.is_hit())
+            put_instant(std::move(event));
+        else
+            put_call(std::move(event), end.call.of_no_thread());
         if (call.call != no_call)
             add_enclosing(model_.calls()[call.call].parent, end.thread);
     }
@@ -155,6 +158,13 @@ class Trace {
         event.erase("dur");
         put(event);
         put(end);
+    }
+    // A place that was reached, on its thread.
+    void put_instant(Event event) {
+        event["ph"] = "i";
+        event["s"] = "t";
+        event.erase("dur");
+        put(event);
     }
     void put(const Event& event) {
         json_.new_line();

@@ -34,7 +34,7 @@ void put_slow_call(Line& line, const Model& model, const Classifier& classify, c
     line["tid"] = thread.tid;
     line["comm"] = escape_untrusted(thread.comm);
     line["start"] = call.end.call.start_ns;
-    line["duration"] = call.end.duration_ns;
+    line["duration"] = call.end.is_hit() ? Line(nullptr) : Line(call.end.duration_ns);
     const auto& waits = call.end.waits;
     line["cpu"] = waits ? Line(cpu_ns(call.end)) : Line(nullptr);
     line["blocked"] = waits ? Line(waits->blocked_ns) : Line(nullptr);
@@ -46,7 +46,7 @@ void put_slow_call(Line& line, const Model& model, const Classifier& classify, c
     if (call.longest_wait.blocked_ns)
         line["longest_wait"] = {{"blocked", call.longest_wait.blocked_ns},
                                 {"what", escape_untrusted(call.longest_wait.what)}};
-    line["threshold"] = call.threshold_ns;
+    line["threshold"] = call.threshold_ns; // 0: every call is traced
     line["class"] = model.split().active
                         ? Line(escape_untrusted(to_string(class_of(model, classify, call))))
                         : Line(nullptr);

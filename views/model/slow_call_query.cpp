@@ -3,6 +3,7 @@
 
 #include "views/escape.h"
 
+#include <algorithm>
 #include <map>
 
 namespace auger {
@@ -10,6 +11,13 @@ namespace auger {
 ProbeId probe_of(const Model& model, const SlowCall& call) {
     SpecId spec = call.end.call.spec;
     return spec.index() < model.specs().size() ? model.specs()[spec.index()].probe : ProbeId{};
+}
+
+std::string_view noun_of(std::span<const SlowCall* const> calls) {
+    const auto of_all = [&](auto is) { return std::ranges::all_of(calls, is); };
+    if (calls.empty() || of_all([](const SlowCall* call) { return call->threshold_ns > 0; }))
+        return "slow call";
+    return of_all([](const SlowCall* call) { return call->end.is_hit(); }) ? "hit" : "call";
 }
 
 bool is_park_known(const Model& model, const SlowCall& call) {

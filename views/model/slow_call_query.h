@@ -5,6 +5,8 @@
 #include "views/model/classifier.h"
 
 #include <optional>
+#include <span>
+#include <string_view>
 #include <vector>
 
 namespace auger {
@@ -20,6 +22,9 @@ size_t count_left_out(const Model&, const Classifier&, const Window&, std::optio
 ClassFilter class_of(const Model&, const Classifier&, const SlowCall&);
 // The probe whose function was called.
 ProbeId probe_of(const Model&, const SlowCall&);
+// What such calls are to the user: "hit" where only places were reached, "slow call" where all were
+// beyond a threshold, else "call".
+std::string_view noun_of(std::span<const SlowCall* const>);
 // Whether its `parked_ns` and `queued_ns` are known: nothing tells of a goroutine or a task whose
 // switches were not watched.
 bool is_park_known(const Model&, const SlowCall&);

@@ -67,11 +67,14 @@ Canvas draw_call_details(const CallDetails& details, const Model& model, size_t 
     const ThreadInfo& thread = model.symbols().thread(call.end.thread);
     std::vector<Part> parts;
     parts.push_back({probe_text(model, probe_of(model, call)),
-                     " " + format_duration(static_cast<double>(call.end.duration_ns)) +
-                         (call.end.unwound ? ", unwound" : ""),
+                     call.end.is_hit()
+                         ? ""
+                         : " " + format_duration(static_cast<double>(call.end.duration_ns)) +
+                               (call.end.unwound ? ", unwound" : ""),
                      Style::title});
-    parts.push_back(
-        {"> " + format_duration(static_cast<double>(call.threshold_ns)), "", Style::dim});
+    if (call.threshold_ns)
+        parts.push_back(
+            {"> " + format_duration(static_cast<double>(call.threshold_ns)), "", Style::dim});
     parts.push_back({escape_untrusted(fmt::format("{} {}", thread.comm, thread.tid)), ""});
     if (details.with_class)
         parts.push_back({to_string(details.of), "", style_of(details.of)});

@@ -78,7 +78,8 @@ class CallsPane final : public ListPane {
     size_t scrolled_ = 0;  // lines of the details
     bool with_class_ = false;
     size_t class_width_ = 0, thread_width_ = 0; // each with the gap before it
-    bool traced_ = false;                       // some probe traces slow calls
+    bool traced_ = false;                       // some probe traces calls
+    std::string_view noun_ = "slow call";       // of the rows
 };
 
 bool CallsPane::refresh(const Model& model, const Scope& scope, const TimeSlice&) {
@@ -99,7 +100,9 @@ bool CallsPane::refresh(const Model& model, const Scope& scope, const TimeSlice&
     rows_.clear();
     class_width_ = thread_width_ = 0;
     auto all = model.slow_calls().begin();
-    for (const SlowCall* call : find_slow_calls(model, classify, scope.window, {}, scope.filter)) {
+    const auto shown = find_slow_calls(model, classify, scope.window, {}, scope.filter);
+    noun_ = noun_of(shown);
+    for (const SlowCall* call : shown) {
         while (&*all != call)
             ++all;
         CallRow row;
@@ -229,7 +232,7 @@ size_t CallsPane::draw_head(Area& area) {
         return area.height();
     }
     std::string text =
-        fmt::format("{} slow call{}, {}", format_count(double(rows_.size())),
+        fmt::format("{} {}{}, {}", format_count(double(rows_.size())), noun_,
                     rows_.size() == 1 ? "" : "s", slowest_ ? "slowest first" : "newest first");
     if (!cursor_.follows_first())
         text += fmt::format("; {} of {}", cursor_.row() + 1, rows_.size());
@@ -289,7 +292,9 @@ void CallsPane::draw_row(Area& line, size_t row) const {
     const CallRow& call = rows_[row];
     line.put_right(11, 0, fmt::format("+{:.3f} s", static_cast<double>(call.at_ns) / 1e9),
                    Style::dim);
-    line.put_right(20, 0, format_duration(static_cast<double>(call.end.duration_ns)), Style::slow);
+    if (!call.end.is_hit())
+        line.put_right(20, 0, format_duration(static_cast<double>(call.end.duration_ns)),
+                       Style::slow);
     const ThreadInfo& thread = model_->symbols().thread(call.end.thread);
     // The probe has what class and thread leave.
     const size_t behind = class_width_ + thread_width_;

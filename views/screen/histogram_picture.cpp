@@ -19,7 +19,7 @@ std::vector<HistogramPicture::Mark> HistogramPicture::marks() const {
     // Those that matter most first: the others give way.
     if (shown.split.in_force())
         add("split", shown.split.value_ns, Style::slow);
-    if (shown.slow.in_force())
+    if (shown.slow.in_force() && shown.slow.value_ns)
         add("traced", shown.slow.value_ns, Style::slow);
     for (const auto& [text, q] :
          {std::pair{"p50", 0.5}, {"p99", 0.99}, {"p95", 0.95}, {"p99.9", 0.999}, {"p90", 0.9}})

@@ -19,17 +19,20 @@ void add_call(Canvas& canvas, const Model& model, const Classifier& classify,
                     ? static_cast<double>(call.end.time_ns - model.first_ns()) / 1e9
                     : 0;
     canvas.put_right(12, y, fmt::format("+{:.3f} s", at), Style::dim);
-    canvas.put_right(22, y, format_duration(static_cast<double>(call.end.duration_ns)),
-                     Style::slow);
+    if (!call.end.is_hit())
+        canvas.put_right(22, y, format_duration(static_cast<double>(call.end.duration_ns)),
+                         Style::slow);
     size_t x = canvas.put(24, y, probe_text(model, probe_of(model, call)), Style::title);
     std::string name = fmt::format("{} {}", thread.comm, thread.tid);
     if (model.machines() > 1)
         name += " on " + model.machine(thread.machine).name;
     x = canvas.put(x + 2, y, name);
-    x = canvas.put(x + 2, y,
-                   fmt::format("> {}{}", format_duration(static_cast<double>(call.threshold_ns)),
-                               call.end.unwound ? ", unwound" : ""),
-                   Style::dim);
+    if (call.threshold_ns)
+        x = canvas.put(x + 2, y,
+                       fmt::format("> {}{}",
+                                   format_duration(static_cast<double>(call.threshold_ns)),
+                                   call.end.unwound ? ", unwound" : ""),
+                       Style::dim);
     if (model.split().active) {
         ClassFilter of = class_of(model, classify, call);
         canvas.put(x + 2, y, to_string(of), style_of(of));
@@ -66,7 +69,7 @@ Result<Canvas> calls_view(const Model& model, const ViewOptions& options,
                         Style::dim);
         return canvas;
     }
-    canvas.add_line(fmt::format("{} slow call{}{}", format_count(double(calls.size())),
+    canvas.add_line(fmt::format("{} {}{}{}", format_count(double(calls.size())), noun_of(calls),
                                 calls.size() == 1 ? "" : "s",
                                 first ? fmt::format(", the last {} shown", options.limit) : ""),
                     Style::dim);

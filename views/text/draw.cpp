@@ -78,9 +78,14 @@ std::string threshold_text(const Threshold& threshold, const ThresholdState& sta
     return text;
 }
 
-std::string slow_text(const ProbeInfo& probe, const ThresholdState& state) {
+std::string tracing_text(const ProbeInfo& probe, const ThresholdState& state,
+                         const std::string& name) {
     const CallConditions& conditions = probe.conditions;
-    std::string text = "> " + threshold_text(probe.slow, state);
+    std::string text = probe.slow.is_of_every_call() ? "trace" : "slow";
+    if (!name.empty())
+        text += " " + name;
+    if (!probe.slow.is_of_every_call())
+        text += " > " + threshold_text(probe.slow, state);
     if (!conditions.slow_if.empty())
         text += " if " + escape_untrusted(conditions.slow_if);
     if (!conditions.show_default)

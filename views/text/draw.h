@@ -23,8 +23,9 @@ std::string_view ellipsis(bool unicode);
 std::string probe_text(const Model&, ProbeId);
 // "p95 = 5.23 ms", "10.0 ms", "p95 (37 of 100 calls)".
 std::string threshold_text(const Threshold&, const ThresholdState&);
-// "> 10.0 ms if ret < 0 show fd, len", "> p95 = 5.23 ms": what is asked of slow calls.
-std::string slow_text(const ProbeInfo&, const ThresholdState&);
+// "slow > 10.0 ms if ret < 0 show fd, len", "slow NAME > p95 = 5.23 ms", "trace NAME if arg0 > 1":
+// which calls of a probe are traced.
+std::string tracing_text(const ProbeInfo&, const ThresholdState&, const std::string& name = {});
 // "handle > p95 = 5.23 ms at main.cc:1290 by req->type" of the split in force; empty without one.
 std::string split_text(const Model&);
 

@@ -33,7 +33,7 @@ std::vector<Mark> find_marks(const Model& model, ProbeId probe, const CallStatis
     add("p95", calls.quantile(0.95), Style::dim);
     add("p99", calls.quantile(0.99), Style::dim);
     add("p99.9", calls.quantile(0.999), Style::dim);
-    if (ThresholdState slow = model.slow_state(probe); slow.in_force())
+    if (ThresholdState slow = model.slow_state(probe); slow.in_force() && slow.value_ns)
         add("slow", static_cast<double>(slow.value_ns), Style::slow);
     if (ThresholdState split = model.split_state();
         model.split().probe == probe && split.in_force())
@@ -242,7 +242,7 @@ Result<Canvas> hist_view(const Model& model, const ViewOptions& options, ProbeId
         x = canvas.put(x + 1, y, value, Style::number);
     }
     if (probe->slow.kind != Threshold::Kind::none)
-        canvas.add_line("slow " + slow_text(*probe, model.slow_state(id)), Style::dim);
+        canvas.add_line(tracing_text(*probe, model.slow_state(id)), Style::dim);
     if (model.split().active && model.split().probe == id)
         canvas.add_line("split " + split_text(model), Style::dim);
     draw_rows(canvas, options, calls, find_marks(model, id, calls));

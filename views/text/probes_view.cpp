@@ -19,7 +19,7 @@ void add_probe(Canvas& canvas, const Model& model, const ViewOptions& options,
     canvas.put_right(4, y, fmt::format("{}", probe.id.value), Style::number);
     std::string what;
     if (probe.slow.kind != Threshold::Kind::none)
-        what += "slow " + slow_text(probe, model.slow_state(probe.id));
+        what += tracing_text(probe, model.slow_state(probe.id));
     if (model.split().active && model.split().probe == probe.id)
         what += std::string(what.empty() ? "" : ", ") + "split" +
                 split_text(model).substr(probe_text(model, probe.id).size());

@@ -227,8 +227,7 @@ class StatusDrawing {
         }
         for (const auto& [id, probe] : model_.probes())
             if (!probe.deleted && probe.slow.kind != Threshold::Kind::none) {
-                line(label, fmt::format("slow {} {}", probe_text(model_, id),
-                                        slow_text(probe, model_.slow_state(id))));
+                line(label, tracing_text(probe, model_.slow_state(id), probe_text(model_, id)));
                 label = "";
             }
     }

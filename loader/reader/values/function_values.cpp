@@ -49,6 +49,13 @@ bool is_c_library(const ElfFile& file) {
            name.starts_with("libc.musl-");
 }
 
+// Characters, or a pointer to some.
+bool is_text(const ValueType& type) {
+    const bool of_many =
+        type.kind == ValueType::Kind::array || type.kind == ValueType::Kind::pointer;
+    return of_many && type.target && type.target->kind == ValueType::Kind::character;
+}
+
 } // namespace
 
 FunctionValues::FunctionValues(const ValueScope& scope) : scope_(scope) {
@@ -106,7 +113,20 @@ Result<FunctionValue> FunctionValues::parameter(size_t index) const {
 
 std::vector<std::pair<std::string, Result<FunctionValue>>> FunctionValues::parameters() const {
     std::vector<std::pair<std::string, Result<FunctionValue>>> all;
-    if (dwarf_) {
+    if (scope_.tracepoint) {
+        for (const std::string& name : tracepoint_fields(scope_)) {
+            if (name.starts_with("__")) // of the tracing itself, as __syscall_nr
+                continue;
+            auto value = field(name);
+            if (value && is_text(value->place.type))
+                value->meaning = ValueFormat::Kind::string;
+            all.emplace_back("args." + name, std::move(value));
+        }
+    } else if (scope_.usdt_arguments) {
+        const size_t count = split_usdt_arguments(*scope_.usdt_arguments).size();
+        for (unsigned i = 0; i < count; ++i)
+            all.emplace_back(fmt::format("arg{}", i), position(i));
+    } else if (dwarf_) {
         for (size_t i = 0; i < dwarf_->parameters().size(); ++i)
             all.emplace_back(dwarf_->parameters()[i].name, parameter(i));
     } else if (known_) {
@@ -248,6 +268,8 @@ Result<ValueType> FunctionValues::type(const std::string& name) const {
 }
 
 bool FunctionValues::returns_nothing() const {
+    if (scope_.tracepoint || scope_.usdt_arguments)
+        return true;
     return dwarf_   ? (dwarf_->in_go() ? dwarf_->results().empty()
                                        : dwarf_->result_type().kind == ValueType::Kind::nothing)
            : known_ ? known_->result.name.empty()

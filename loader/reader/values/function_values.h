@@ -49,12 +49,15 @@ class FunctionValues {
     // One of the debug information, or a basic one.
     Result<ValueType> type(const std::string& name) const;
 
-    // In order; those that cannot be read have an error.
+    // In order; those that cannot be read have an error. Of a tracepoint its fields (args.NAME), of
+    // a USDT probe its arguments (arg0).
     std::vector<std::pair<std::string, Result<FunctionValue>>> parameters() const;
     bool returns_nothing() const;
     bool sets_errno() const { return known_ && known_->sets_errno; }
     // Whether anything is known of the function.
-    bool described() const { return dwarf_ || known_; }
+    bool described() const {
+        return dwarf_ || known_ || scope_.tracepoint || scope_.usdt_arguments;
+    }
 
   private:
     Result<FunctionValue> parameter(size_t index) const;

@@ -132,15 +132,21 @@ Result<ValueType> type_of(const EventField& field, bool of_system_call) {
 
 } // namespace
 
+std::vector<std::string> tracepoint_fields(const ValueScope& scope) {
+    std::vector<std::string> names;
+    if (const auto format = parse_event_format(*scope.tracepoint))
+        for (const EventField& field : format->fields)
+            names.push_back(field.name);
+    return names;
+}
+
 Result<Place> tracepoint_field(const ValueScope& scope, const std::string& name) {
     auto format = parse_event_format(*scope.tracepoint);
     if (!format)
         return no_field("the kernel's format of it is not understood: " + format.error().cause);
     const auto field = std::ranges::find(format->fields, name, &EventField::name);
     if (field == format->fields.end()) {
-        std::vector<std::string> names;
-        for (const EventField& one : format->fields)
-            names.push_back(one.name);
+        const std::vector<std::string> names = tracepoint_fields(scope);
         return no_field(fmt::format("{} has no field \"{}\"", scope.function, name),
                         names.empty() ? "it has none" : known_names(name, names));
     }

@@ -7,8 +7,13 @@
 #include "loader/reader/values/place.h"
 
 #include <string>
+#include <vector>
 
 namespace auger {
+
+// Of a scope with `tracepoint`: the names of its fields, in the order of the record; none when its
+// format is not understood.
+std::vector<std::string> tracepoint_fields(const ValueScope& scope);
 
 // Of a scope with `tracepoint`. Errors have a cause and a hint.
 Result<Place> tracepoint_field(const ValueScope& scope, const std::string& name);
