@@ -106,6 +106,33 @@ static __always_inline void count_duration(struct wire_call_counters* counters,
         note_extreme(&counters->max_ns, duration, false);
 }
 
+// Goroutines have one, which calls know their places on by distances.
+static __always_inline bool lies_on_own_stack(struct open_calls* calls, u64 sp) {
+    return calls->g || is_on_own_stack(calls, sp);
+}
+
+// calls->ending has taken `ns` of the call around it; of one that is not counted that is what calls
+// nested in it took. Not where one of them is on another stack: a coroutine's call is suspended
+// while others run, and what resumes it has not called it.
+static __always_inline void end_nested(struct open_calls* calls, u64 ns) {
+    u32 depth = calls->depth;
+    struct open_call* around;
+
+    if (!depth || !ns)
+        return;
+    around = &calls->calls[(depth - 1) & (WIRE_MAX_OPEN_CALLS - 1)];
+    if (lies_on_own_stack(calls, around->sp) && lies_on_own_stack(calls, calls->ending.sp))
+        around->nested_ns += ns;
+}
+
+// A returned call's, beside its duration.
+static __always_inline void count_nested(struct wire_call_counters* counters,
+                                         const struct open_call* call, u64 duration) {
+    if (call->nested_ns)
+        __sync_fetch_and_add(&counters->nested_ns,
+                             call->nested_ns < duration ? call->nested_ns : duration);
+}
+
 // After all else of the call that is counted: who reads looks here first, and at the rest only if
 // this has changed (SpecTable::read()).
 static __always_inline void count_return(struct wire_call_counters* counters) {

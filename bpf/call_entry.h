@@ -159,6 +159,7 @@ static __always_inline int enter(struct pt_regs* ctx, bool in_go, bool is_short)
     call->value_slot = NO_VALUE_SLOT;
     call->traced_inside = 0;
     call->parts_ns = 0;
+    call->nested_ns = 0;
     call->state = begins_again                            ? CALL_BEGINS_AGAIN
                   : spec->flags & WIRE_SPEC_RETURN_PROBES ? CALL_HAS_RETURN_PROBE
                                                           : 0;

@@ -160,11 +160,14 @@ static __always_inline int leave_call(struct pt_regs* ctx, struct open_calls* ca
             __sync_fetch_and_add(&counters->filtered, 1);
             if (calls->explained)
                 end_part(calls, WIRE_PART_NONE, 0, now);
+            end_nested(calls, call->nested_ns);
             return tell_filtered(calls, now);
         }
     }
     duration = duration_of(calls, call, now);
     count_duration(counters, histogram, duration);
+    count_nested(counters, call, duration);
+    end_nested(calls, spec->point.role ? call->nested_ns : duration);
     if (calls->explained)
         end_part(calls, spec->part, duration, now);
     if (spec->counted_marks)

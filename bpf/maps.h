@@ -67,7 +67,8 @@ struct open_call {
     u64 blocked_ns;     /* the thread's totals at entry */
     u64 runnable_ns;
     u64 own_ns;
-    u64 parts_ns; /* in an explained call: what its parts took inside this one. Tracker only. */
+    u64 parts_ns;  /* in an explained call: what its parts took inside this one. Tracker only. */
+    u64 nested_ns; /* what counted calls took inside this one: see end_nested(). Tracker only. */
     struct wire_wait longest_wait; /* in which it was blocked; written by the off-CPU sampler */
 };
 

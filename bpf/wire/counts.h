@@ -20,6 +20,7 @@ struct wire_call_counters {
     __wire_u64 sum_ns;   /* of returned calls, as are the following */
     __wire_u64 min_ns;   /* 0: none yet (a call of 0 ns counts as 1) */
     __wire_u64 max_ns;
+    __wire_u64 nested_ns; /* of sum_ns: in other timed calls, on the thread's own stack */
     /* How often the spec's probes were hit, by whatever process and whatever came of it. */
     __wire_u64 entry_hits;
     __wire_u64 exit_hits;

@@ -244,6 +244,7 @@ StatsEvent SpecTable::totals(uint16_t slot) const {
         sum.filtered += load(counters.filtered);
         sum.open += __atomic_load_n(&counters.open, __ATOMIC_RELAXED);
         sum.sum_ns += load(counters.sum_ns);
+        sum.nested_ns += load(counters.nested_ns);
         uint64_t min = load(counters.min_ns);
         if (min && (!sum.min_ns || min < sum.min_ns))
             sum.min_ns = min;
@@ -284,6 +285,7 @@ std::optional<StatsEvent> SpecTable::read(SpecId spec, uint64_t now_ns) {
     event.filtered = now.filtered - last.filtered;
     event.open = now.open - last.open;
     event.sum_ns = now.sum_ns - last.sum_ns;
+    event.nested_ns = now.nested_ns - last.nested_ns;
     event.min_ns = now.min_ns;
     event.max_ns = now.max_ns;
     event.span = now.span - last.span;

@@ -299,6 +299,8 @@ void RecordDecoder::stats(uint64_t time_ns, EventSink& sink) {
         }
         event.filtered = in_.varint();
     }
+    event.is_nested_known = has_nested();
+    event.nested_ns = has_nested() ? in_.varint() : 0;
     event.span = {};
     if (has_spans() && in_.boolean()) {
         for (const auto member : SpanCounts::members())

@@ -73,6 +73,7 @@ class RecordDecoder {
     bool has_parks() const { return version_ >= 7; }
     bool has_series() const { return version_ >= 8; }
     bool has_containers() const { return version_ >= 9; }
+    bool has_nested() const { return version_ >= 10; }
     // An id that must have been defined, out of `count`.
     template <typename IdType>
     IdType defined(size_t count) {

@@ -317,6 +317,7 @@ void RecordEncoder::on_stats(const StatsEvent& event) {
         out_.varint(count.not_taken);
     }
     out_.varint(event.filtered);
+    out_.varint(event.nested_ns);
     const bool of_span = event.span != SpanCounts{};
     out_.varint(of_span);
     if (!of_span)

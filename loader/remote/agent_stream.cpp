@@ -16,10 +16,12 @@ constexpr size_t most_sampled_calls = 1 << 18;
 void add_stats(StatsEvent& sum, const StatsEvent& later) {
     sum.time_ns = later.time_ns;
     sum.spec = later.spec;
-    for (const auto member : {&StatsEvent::entries, &StatsEvent::returns, &StatsEvent::unwound,
-                              &StatsEvent::dropped, &StatsEvent::sum_ns, &StatsEvent::filtered})
+    for (const auto member :
+         {&StatsEvent::entries, &StatsEvent::returns, &StatsEvent::unwound, &StatsEvent::dropped,
+          &StatsEvent::sum_ns, &StatsEvent::filtered, &StatsEvent::nested_ns})
         sum.*member += later.*member;
     sum.open += later.open;
+    sum.is_nested_known = sum.is_nested_known && later.is_nested_known;
     if (later.max_ns) { // of all so far; that calls were dropped says nothing of them
         sum.min_ns = later.min_ns;
         sum.max_ns = later.max_ns;

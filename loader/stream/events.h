@@ -402,8 +402,10 @@ struct StatsEvent {
         uint64_t not_taken;
     };
     std::vector<MarkCount> marked{};
-    uint64_t filtered = 0; // `only PROBE if ...` did not hold; entries = returns + ... + filtered
-    SpanCounts span{};     // of a span: entries = ... + expired, too; of a Go function times
+    uint64_t filtered = 0;  // `only PROBE if ...` did not hold; entries = returns + ... + filtered
+    SpanCounts span{};      // of a span: entries = ... + expired, too; of a Go function times
+    uint64_t nested_ns = 0; // of sum_ns: in other timed calls
+    bool is_nested_known = true; // false: of an old recording
 };
 
 // Causes in LedgerEvent::lost that others look for.

@@ -52,7 +52,7 @@ Parsed<CommandPtr> parse_functions(Arguments& arguments) {
     return as_command(std::move(command));
 }
 
-constexpr std::string_view column_words = "calls total mean p50 p95 p99 max function";
+constexpr std::string_view column_words = "calls total self mean p50 p95 p99 max function";
 
 } // namespace
 
@@ -64,11 +64,13 @@ CommandRow functions_command() {
         .summary = "the timed functions, each with its calls and their durations",
         .details = R"help(
 A row for each function that a probe matches, such as those of `time 'parse_*'`, and for each call
-site of `time recv@*`; without PROBE, of all probes. COLUMN is calls, total (without `sort`), mean, p50,
-p95, p99, max or function; the largest comes first.
+site of `time recv@*`; without PROBE, of all probes. COLUMN is calls, total (without `sort`), self,
+mean, p50, p95, p99, max or function; the largest comes first.
 
 `calls` is how many began, the other figures are of those that returned, with the time in what they
-called: `top` has the functions' own time, from samples. calls, total, mean and max are exact.
+called. `self` is `total` without the timed functions that they called, on the same stack; the more of
+them are timed, the nearer it is to the functions' own time, which `top` has from samples. The sum of
+`self` is the time of the outermost calls. calls, total, self, mean and max are exact.
 Percentiles come from a histogram of each function and are less than 1 % off; under a window max does,
 too, and is up to 1.6 % too long. `hist PROBE` shows the durations of all functions of a probe
 together.)help",

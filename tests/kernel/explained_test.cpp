@@ -6,6 +6,7 @@
 #include "tests/kernel/session.h"
 #include "tests/kernel/source_lines.h"
 #include "views/model/explanation.h"
+#include "views/model/function_table.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -81,6 +82,51 @@ class Explained : public KernelTest {
     ProbeId handle_;
     std::map<std::string, ProbeId> parts_;
 };
+
+// `self` of `functions`, which nobody has to ask for.
+TEST_F(Explained, SelfIsThatOfTheProgramsOwnClock) {
+    start({"--calls", "300"});
+    time_all();
+    const json account = run();
+    const double handled = account["handled"];
+    const auto table = function_table(session_.model(), {}, {}, FunctionColumn::self);
+    ASSERT_EQ(table.size(), 6u);
+    double self = 0, total = 0;
+    for (const FunctionRow& row : table) {
+        const std::string name = session_.model().specs()[row.spec.index()].function;
+        EXPECT_TRUE(row.calls.is_nested_known);
+        EXPECT_NEAR(row.calls.self_ns() / handled, account["parts"][name]["mean"].get<double>(),
+                    account["gap"].get<double>())
+            << name;
+        self += row.calls.self_ns();
+        if (name == "handle")
+            total = row.calls.sum_ns;
+        if (name == "parse" || name == "render" || name == "disk") {
+            EXPECT_EQ(row.calls.nested_ns, 0) << name;
+        }
+    }
+    EXPECT_EQ(self, total) << "all is called by handle";
+    EXPECT_TRUE(std::ranges::is_sorted(table, std::greater<>(),
+                                       [](const FunctionRow& row) { return row.calls.self_ns(); }));
+}
+
+// What `only` leaves out is nobody's own, and what is nested in it lies in the call around it.
+TEST_F(Explained, WhatIsLeftOutIsInTheCallAroundIt) {
+    start({"--calls", "100"});
+    handle_ = session_.time("handle");
+    const ProbeId disk = session_.time("disk");
+    CallConditions never;
+    never.only_if = "arg0 == 1 and arg0 == 2";
+    const ProbeId lookup = session_.time("lookup", {}, never);
+    const json account = run();
+    ASSERT_GT(account["read_from_disk"].get<uint64_t>(), 0u);
+    EXPECT_EQ(session_.calls(lookup).returns, 0u);
+    const auto nested = [&](ProbeId probe) {
+        return session_.model().probe_statistics(probe).nested_ns;
+    };
+    EXPECT_EQ(nested(handle_), session_.model().probe_statistics(disk).sum_ns);
+    EXPECT_EQ(nested(lookup), 0);
+}
 
 TEST_F(Explained, SharesAreThoseOfTheProgramsOwnClock) {
     start({"--calls", "300", "--again-every", "7"});

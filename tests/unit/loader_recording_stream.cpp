@@ -192,6 +192,7 @@ void StreamGenerator::events(EventSink& sink, size_t count) {
                 if (number(8) == 0)
                     stats.marked.push_back({bit, wide(), wide()});
             stats.filtered = wide();
+            stats.nested_ns = wide();
             if (number(2)) {
                 for (const auto member : SpanCounts::members())
                     stats.span.*member = wide();

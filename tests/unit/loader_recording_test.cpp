@@ -104,7 +104,7 @@ TEST_F(LoaderRecording, TheFormatBeforeIsRead) {
                     "sample 2000 10 0 0 0 3 call 1000 1 0",
                     "call_end 6001000 6000000 0 call 1000 1 0 1 false 5+6 0 -",
                     "slow_call 6001000 6000000 0 call 1000 1 0 1 false 5+6 0 - 5000000 0 4 futex",
-                    "stats 6002000 0 1 1 0 0 0 6000000 6000000 6000000 700:1",
+                    "stats 6002000 0 1 1 0 0 0 6000000 6000000 6000000 700:1 nested unknown",
                     "ledger 6003000 7 1 6 9 99 98.5 11 12 13 true 0 0 0 x=2",
                     "notice 6004000 70 demo: exited", "time 6005000"));
 }

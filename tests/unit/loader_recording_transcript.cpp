@@ -209,6 +209,8 @@ void Transcript::on_stats(const StatsEvent& event) {
     for (const StatsEvent::MarkCount& count : event.marked)
         line += fmt::format(" mark {} {}+{}", count.bit, count.taken, count.not_taken);
     line += event.filtered ? fmt::format(" filtered {}", event.filtered) : "";
+    line += event.nested_ns ? fmt::format(" nested {}", event.nested_ns) : "";
+    line += event.is_nested_known ? "" : " nested unknown";
     if (event.span != SpanCounts{}) {
         for (const auto member : SpanCounts::members())
             line += fmt::format(" {}", event.span.*member);

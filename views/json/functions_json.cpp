@@ -17,24 +17,26 @@ std::string functions_json(const Model& model, const Window& window, std::option
     for (const FunctionRow& row : table) {
         const SpecInfo& spec = model.specs()[row.spec.index()];
         const CallStatistics& calls = row.calls;
-        list.push_back({{"probe", probe_name(model, spec.probe)},
-                        {"function", escape_untrusted(spec.function)},
-                        {"module", escape_untrusted(spec.module)},
-                        {"offset", spec.offset},
-                        {"entries", number(calls.entries)},
-                        {"count", number(calls.returns)},
-                        {"unwound", number(calls.unwound)},
-                        {"open", calls.open},
-                        {"dropped", number(calls.dropped)},
-                        {"filtered", number(calls.filtered)},
-                        {"total", nanoseconds(calls.sum_ns)},
-                        {"mean", nanoseconds(row.mean_ns)},
-                        {"min", calls.min_ns},
-                        {"max", calls.max_ns},
-                        {"p50", nanoseconds(row.p50_ns)},
-                        {"p95", nanoseconds(row.p95_ns)},
-                        {"p99", nanoseconds(row.p99_ns)},
-                        {"p999", nanoseconds(row.p999_ns)}});
+        list.push_back(
+            {{"probe", probe_name(model, spec.probe)},
+             {"function", escape_untrusted(spec.function)},
+             {"module", escape_untrusted(spec.module)},
+             {"offset", spec.offset},
+             {"entries", number(calls.entries)},
+             {"count", number(calls.returns)},
+             {"unwound", number(calls.unwound)},
+             {"open", calls.open},
+             {"dropped", number(calls.dropped)},
+             {"filtered", number(calls.filtered)},
+             {"total", nanoseconds(calls.sum_ns)},
+             {"self", calls.is_nested_known ? nanoseconds(calls.self_ns()) : Line(nullptr)},
+             {"mean", nanoseconds(row.mean_ns)},
+             {"min", calls.min_ns},
+             {"max", calls.max_ns},
+             {"p50", nanoseconds(row.p50_ns)},
+             {"p95", nanoseconds(row.p95_ns)},
+             {"p99", nanoseconds(row.p99_ns)},
+             {"p999", nanoseconds(row.p999_ns)}});
     }
     Line line = start("functions");
     line["window"] = window_line(window);

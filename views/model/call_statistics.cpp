@@ -44,6 +44,8 @@ void CallStatistics::merge(const CallStatistics& other) {
     dropped += other.dropped;
     filtered += other.filtered;
     sum_ns += other.sum_ns;
+    nested_ns += other.nested_ns;
+    is_nested_known = is_nested_known && other.is_nested_known;
     expired += other.expired;
     stray += other.stray;
     span.add(other.span, 1);

@@ -59,6 +59,8 @@ struct CallStatistics {
     SpanTimes span{};   // of returned spans, or goroutines' calls
     double stray = 0;   // ends that found no span to end
     double sum_ns = 0;
+    double nested_ns = 0; // of sum_ns: in other timed calls
+    bool is_nested_known = true;
     int64_t open = 0;    // now, whatever the window
     uint64_t min_ns = 0; // exact for Window::all, else the bounds of the buckets in use
     uint64_t max_ns = 0;
@@ -73,6 +75,8 @@ struct CallStatistics {
     }
     // Calls but those that do not count.
     double counted() const { return entries - filtered; }
+    // What the returned calls took without the timed calls nested in them.
+    double self_ns() const { return std::max(sum_ns - nested_ns, 0.0); }
     // Quantile clamped to [min, max]; 0 when no call has returned.
     double quantile(double q) const;
     void merge(const CallStatistics& other);

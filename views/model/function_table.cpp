@@ -8,13 +8,15 @@ namespace auger {
 
 namespace {
 
-constexpr std::array<std::string_view, 8> column_names = {"calls", "total", "mean", "p50",
-                                                          "p95",   "p99",   "max",  "function"};
+constexpr std::array<std::string_view, 9> column_names = {
+    "calls", "total", "self", "mean", "p50", "p95", "p99", "max", "function"};
 
 double figure(const FunctionRow& row, FunctionColumn column) {
     switch (column) {
     case FunctionColumn::calls:
         return row.calls.counted();
+    case FunctionColumn::self:
+        return row.calls.self_ns();
     case FunctionColumn::mean:
         return row.mean_ns;
     case FunctionColumn::p50:

@@ -12,7 +12,7 @@
 namespace auger {
 
 // What the table may be sorted by: the largest first, names from A on.
-enum class FunctionColumn : uint8_t { calls, total, mean, p50, p95, p99, max, function };
+enum class FunctionColumn : uint8_t { calls, total, self, mean, p50, p95, p99, max, function };
 std::span<const std::string_view> function_columns(); // their names
 std::string_view to_string(FunctionColumn);
 

@@ -46,6 +46,7 @@ void add_counts(CallStatistics& sum, const Counts& counts, double weight) {
     sum.dropped += weight * static_cast<double>(counts.dropped);
     sum.filtered += weight * static_cast<double>(counts.filtered);
     sum.sum_ns += weight * static_cast<double>(counts.sum_ns);
+    sum.nested_ns += weight * static_cast<double>(counts.nested_ns);
 }
 
 void add_buckets(CallStatistics& sum, std::span<const Bucket> buckets, double weight) {
@@ -114,6 +115,7 @@ void SpecHistory::add(const StatsEvent& event, size_t bytes) {
     add_buckets(totals_, event.buckets, 1);
     add_span(totals_, event.span, 1);
     totals_.open = saturating_sum(totals_.open, event.open);
+    totals_.is_nested_known = totals_.is_nested_known && event.is_nested_known;
     if (event.max_ns) {
         totals_.min_ns = event.min_ns;
         totals_.max_ns = event.max_ns;
@@ -122,8 +124,9 @@ void SpecHistory::add(const StatsEvent& event, size_t bytes) {
         marks_.push_back({event.time_ns, count});
     while (marks_.size() > max_marks)
         marks_.pop_front();
-    const Difference difference{event.time_ns, event.time_ns, event.entries,  event.returns,
-                                event.unwound, event.dropped, event.filtered, event.sum_ns};
+    const Difference difference{event.time_ns,  event.time_ns, event.entries,
+                                event.returns,  event.unwound, event.dropped,
+                                event.filtered, event.sum_ns,  event.nested_ns};
     history_.add(difference, event.buckets, event.span == SpanCounts{} ? nullptr : &event.span);
     if (history_.bytes() <= bytes)
         return;
@@ -166,7 +169,8 @@ void SpecHistory::merge_neighbours() {
             sum.time_ns = one->time_ns;
             for (const auto member :
                  {&Difference::entries, &Difference::returns, &Difference::unwound,
-                  &Difference::dropped, &Difference::filtered, &Difference::sum_ns})
+                  &Difference::dropped, &Difference::filtered, &Difference::sum_ns,
+                  &Difference::nested_ns})
                 sum.*member += (*one).*member;
             ++one;
         } while (one != history_.all.end() &&
@@ -196,6 +200,7 @@ CallStatistics SpecHistory::query(const Window& window, uint64_t now_ns) const {
         return totals_;
     CallStatistics sum;
     sum.open = totals_.open;
+    sum.is_nested_known = totals_.is_nested_known;
     sum.from_ns = window.since(given_up_until_ns_, now_ns);
     std::span<const Bucket> buckets = history_.buckets;
     size_t spans = history_.spans.size();

@@ -57,6 +57,7 @@ class SpecHistory {
         uint64_t dropped = 0;
         uint64_t filtered = 0;
         uint64_t sum_ns = 0;
+        uint64_t nested_ns = 0;
         uint32_t buckets = 0;  // how many of `buckets` are its own
         bool has_span = false; // and one of `spans`
     };

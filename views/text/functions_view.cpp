@@ -16,16 +16,19 @@ namespace auger {
 
 namespace {
 
-constexpr size_t figure_columns = 7; // all but the name
+constexpr size_t figure_columns = 8; // all but the name
 
 std::array<std::string, figure_columns> figures_of(const FunctionRow& row) {
     std::array<std::string, figure_columns> figures;
     figures.fill("-");
     figures[0] = format_count(row.calls.counted());
     if (row.calls.returns > 0) {
-        const std::array durations = {row.calls.sum_ns, row.mean_ns, row.p50_ns,
-                                      row.p95_ns,       row.p99_ns,  double(row.calls.max_ns)};
+        const std::array durations = {
+            row.calls.sum_ns, row.calls.self_ns(),     row.mean_ns, row.p50_ns, row.p95_ns,
+            row.p99_ns,       double(row.calls.max_ns)};
         std::ranges::transform(durations, figures.begin() + 1, format_duration);
+        if (!row.calls.is_nested_known)
+            figures[static_cast<size_t>(FunctionColumn::self)] = "-";
     }
     return figures;
 }
