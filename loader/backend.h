@@ -12,6 +12,7 @@
 #include "loader/reports/capability.h"
 #include "loader/reports/host_report.h"
 #include "loader/reports/interval_recordings.h"
+#include "loader/reports/listeners.h"
 #include "loader/reports/open_call.h"
 #include "loader/reports/probe_plan.h"
 #include "loader/reports/probe_report.h"
@@ -68,6 +69,8 @@ class Backend {
     virtual Result<CallSites> find_call_sites(const std::string& function) = 0;
     // Of the target's files; `pattern` is PROVIDER:NAME or LIBRARY:PROVIDER:NAME, globs.
     virtual Result<UsdtProbes> find_usdt_probes(const std::string& pattern) = 0;
+    // Where the target's processes wait for connections; of every process none.
+    virtual Result<Listeners> find_listeners() = 0;
     // Of the kernel; `pattern` is CATEGORY:NAME, globs.
     virtual Result<Tracepoints> list_tracepoints(const std::string& pattern) = 0;
     // Edits the threshold of slow calls (kind none stops tracing them), and what is asked of calls

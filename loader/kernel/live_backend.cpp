@@ -32,6 +32,7 @@
 #include "loader/process/capabilities.h"
 #include "loader/process/confined_memory.h"
 #include "loader/process/confined_process.h"
+#include "loader/process/listeners.h"
 #include "loader/process/machine.h"
 #include "loader/recording/recorders.h"
 #include "loader/stream/tee.h"
@@ -86,6 +87,7 @@ class LiveBackend final : public Backend {
     Result<ProbePlan> plan_probe(const std::string& text) override;
     Result<CallSites> find_call_sites(const std::string& function) override;
     Result<UsdtProbes> find_usdt_probes(const std::string& pattern) override;
+    Result<Listeners> find_listeners() override;
     Result<Tracepoints> list_tracepoints(const std::string& pattern) override {
         return probes_.list_tracepoints(pattern);
     }
@@ -316,6 +318,16 @@ Result<UsdtProbes> LiveBackend::find_usdt_probes(const std::string& pattern) {
     loop_.deliver_all();
     view_.expire();
     return probes_.find_usdt_probes(pattern, view_.get());
+}
+
+Result<Listeners> LiveBackend::find_listeners() {
+    if (target_.spec().kind == TargetSpec::Kind::none)
+        return Error{"find where the target listens", "", "there is no target",
+                     "set one first: `target PID`"};
+    loop_.deliver_all();
+    view_.expire();
+    const TargetView& view = view_.get();
+    return view.everything ? Listeners{} : listeners_of(view.pids);
 }
 
 Result<void> LiveBackend::remove_probe(ProbeId id) {

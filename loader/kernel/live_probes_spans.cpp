@@ -6,6 +6,7 @@
 
 #include "loader/kernel/go_calls.h"
 #include "loader/kernel/place_kind.h"
+#include "loader/process/listeners.h"
 #include "loader/tracepoints/find_tracepoints.h"
 
 #include <fmt/format.h>
@@ -58,6 +59,25 @@ namespace {
 // Tracepoints that are hit while a lock is held, which may be any, or the allocator's.
 bool holds_locks(const std::string& category) {
     return category == "lock" || category == "kmem";
+}
+
+} // namespace
+
+namespace {
+
+// Of exchanges by TCP, where the target is asked at unix sockets.
+std::string where_else(const ExchangeDefinition& exchanges, const TargetView& view) {
+    if (!exchanges.unix_path.empty() || exchanges.port || view.everything)
+        return {};
+    std::vector<std::string> paths;
+    for (const Listener& listener : listeners_of(view.pids).places)
+        if (!listener.unix_path.empty())
+            paths.push_back(listener.unix_path);
+    return paths.empty()
+               ? ""
+               : fmt::format("not what is asked at unix sockets: the target listens at {} "
+                             "(exchanges unix PATH)",
+                             fmt::join(paths, ", "));
 }
 
 } // namespace
@@ -225,6 +245,9 @@ Result<void> LiveProbes::attach_span(Probe& span, const TargetView& view, ProbeR
                                           *span.span.exchanges);
             !watched)
             return give_up(watched.error());
+    if (span.span.exchanges)
+        if (std::string note = where_else(*span.span.exchanges, view); !note.empty())
+            report.notes.push_back(std::move(note));
     watch_goroutines_of_exchanges(view);
     std::ranges::stable_partition(report.places, [](const ProbePlace& place) {
         return place.function.starts_with(role_text(SpanPoint::Role::from));

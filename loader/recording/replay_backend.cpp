@@ -70,6 +70,10 @@ class ReplayBackend final : public Backend {
         return Error{"probes usdt", pattern, "a recording holds no files",
                      "observe the running program: `auger -p PID`"};
     }
+    Result<Listeners> find_listeners() override {
+        return Error{"find where the target listens", "", "a recording does not say",
+                     "observe the running program: `auger -p PID`"};
+    }
     Result<Tracepoints> list_tracepoints(const std::string& pattern) override {
         return Error{"probes tracepoint", pattern, "a recording holds no kernel",
                      "observe a running program: `auger -p PID`"};

@@ -87,6 +87,9 @@ struct CarryOut {
     Result<std::string> operator()(const FindUsdtProbes& request) const {
         return packed(backend.find_usdt_probes(request.pattern));
     }
+    Result<std::string> operator()(const FindListeners&) const {
+        return packed(backend.find_listeners());
+    }
     Result<std::string> operator()(const ListTracepoints& request) const {
         return packed(backend.list_tracepoints(request.pattern));
     }

@@ -67,6 +67,7 @@ class HostsBackend final : public Backend {
     Result<UsdtProbes> find_usdt_probes(const std::string& pattern) override {
         return question<UsdtProbes>(FindUsdtProbes{pattern});
     }
+    Result<Listeners> find_listeners() override { return question<Listeners>(FindListeners{}); }
     Result<Tracepoints> list_tracepoints(const std::string& pattern) override {
         return question<Tracepoints>(ListTracepoints{pattern});
     }

@@ -160,6 +160,13 @@ UsdtProbes joined(const OfHosts<UsdtProbes>& all) {
     return probes;
 }
 
+Listeners joined(const OfHosts<Listeners>& all) {
+    Listeners listeners;
+    listeners.places = joined_by_key(all, &Listeners::places, std::identity());
+    std::ranges::sort(listeners.places);
+    return listeners;
+}
+
 Tracepoints joined(const OfHosts<Tracepoints>& all) {
     Tracepoints found;
     found.tracepoints =

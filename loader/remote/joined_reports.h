@@ -20,6 +20,7 @@ ProbeReport joined(const OfHosts<ProbeReport>&);
 ProbePlan joined(const OfHosts<ProbePlan>&);
 CallSites joined(const OfHosts<CallSites>&);
 UsdtProbes joined(const OfHosts<UsdtProbes>&);
+Listeners joined(const OfHosts<Listeners>&);
 Tracepoints joined(const OfHosts<Tracepoints>&);
 UnwindStatus joined(const OfHosts<UnwindStatus>&);
 ReaderStatus joined(const OfHosts<ReaderStatus>&);

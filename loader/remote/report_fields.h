@@ -7,6 +7,7 @@
 #include "loader/reports/call_sites.h"
 #include "loader/reports/capability.h"
 #include "loader/reports/host_report.h"
+#include "loader/reports/listeners.h"
 #include "loader/reports/open_call.h"
 #include "loader/reports/probe_plan.h"
 #include "loader/reports/probe_report.h"
@@ -110,6 +111,14 @@ void fields(auto& all, IsA<UnwindStatus> auto& status) {
 
 void fields(auto& all, IsA<UsdtProbeInfo> auto& probe) {
     all(probe.module, probe.provider, probe.name, probe.arguments, probe.semaphore, probe.sites);
+}
+
+void fields(auto& all, IsA<Listener> auto& listener) {
+    all(listener.port, listener.unix_path);
+}
+
+void fields(auto& all, IsA<Listeners> auto& found) {
+    all(found.places);
 }
 
 void fields(auto& all, IsA<UsdtProbes> auto& found) {

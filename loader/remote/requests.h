@@ -47,6 +47,9 @@ struct FindUsdtProbes {
     using Answer = UsdtProbes;
     std::string pattern;
 };
+struct FindListeners {
+    using Answer = Listeners;
+};
 struct ListTracepoints {
     using Answer = Tracepoints;
     std::string pattern;
@@ -104,10 +107,11 @@ struct ListThreads {
     using Answer = std::vector<ThreadNow>;
 };
 
-using Request = std::variant<SetTarget, AddProbe, PlanProbe, RemoveProbe, SetAttached,
-                             FindCallSites, FindUsdtProbes, ListTracepoints, SetSlow, SetSplit,
-                             SetExplained, SetOnly, ListOpenCalls, SetSampling, SetFilter,
-                             SetWayOut, Refresh, SettleSymbols, CompleteFunction, ListThreads>;
+using Request =
+    std::variant<SetTarget, AddProbe, PlanProbe, RemoveProbe, SetAttached, FindCallSites,
+                 FindUsdtProbes, ListTracepoints, SetSlow, SetSplit, SetExplained, SetOnly,
+                 ListOpenCalls, SetSampling, SetFilter, SetWayOut, Refresh, SettleSymbols,
+                 CompleteFunction, ListThreads, FindListeners>;
 
 void fields(auto& all, IsA<SetTarget> auto& request) {
     all(request.target);
@@ -159,6 +163,7 @@ void fields(auto& all, IsA<SetWayOut> auto& request) {
 }
 void fields(auto&, IsA<Refresh> auto&) {}
 void fields(auto&, IsA<ListThreads> auto&) {}
+void fields(auto&, IsA<FindListeners> auto&) {}
 void fields(auto& all, IsA<SettleSymbols> auto& request) {
     all(request.timeout);
 }

@@ -6,6 +6,7 @@
 #include "repl/language/script.h"
 #include "repl/language/span_arguments.h"
 #include "repl/session/edit_command.h"
+#include "repl/session/listener_spans.h"
 #include "repl/session/marked_spans.h"
 #include "repl/session/presets.h"
 #include "repl/session/session.h"
@@ -74,6 +75,17 @@ struct AutoSpan final : Command {
                     first = first.value_or(done.complaint());
                 }
         }
+        if (made.spans == 0 && !first)
+            if (const auto listeners = session.backend().find_listeners())
+                for (const ListenerSpan& span : listener_spans(*listeners))
+                    if (auto done =
+                            make(session, place,
+                                 fmt::format("span {} {}", span.name, span.definition), made);
+                        !done) {
+                        left_out.push_back(
+                            fmt::format("{}: {}", span.definition, done.complaint().message));
+                        first = first.value_or(done.complaint());
+                    }
         if (made.spans == 0)
             return first ? *first : nothing_known(place.at, left_out);
         for (const std::string& text : some_of(left_out))
@@ -116,6 +128,7 @@ struct AutoSpan final : Command {
         std::string cause = "no program of the target is one that spans are known of";
         if (!left_out.empty())
             cause += fmt::format(" ({})", fmt::join(some_of(left_out), "; "));
+        cause += ", and none waits for connections";
         return {at, std::move(cause),
                 fmt::format("they are known of {}, and of programs that mark them with auger.h or "
                             "auger.py; \"help span\" says how to name others",
@@ -207,7 +220,8 @@ tracepoints are system calls'), and ends without a beginning are not counted as 
 `span auto` makes the spans that are known of the target's programs (haproxy, nginx, postgres,
 redis-server; mariadbd's commands are calls), and those that programs mark themselves with
 AUGER_SPAN_BEGIN(NAME, id) of auger.h, or auger.Span("NAME") of auger.py, and says what they are from
-and to.)help",
+and to. Where there are none it makes exchanges of each place where the target waits for connections,
+ports and unix sockets.)help",
         .examples =
             R"help(span request from ngx_http_create_request key ret to ngx_http_free_request key arg0
 span request from accept_request key arg0 to send_reply%return key arg0

@@ -3,6 +3,7 @@
 #include "repl/commands/commands.h"
 #include "repl/commands/showing.h"
 #include "repl/language/listing.h"
+#include "repl/session/listener_spans.h"
 #include "repl/session/marked_spans.h"
 #include "repl/session/presets.h"
 
@@ -27,12 +28,23 @@ struct Suggest final : Command {
                 return suggest_view(model, session.view_options(limit.value_or(5)), suggestions);
             },
             [&] { return Lines{suggest_json(model, suggestions, limit)}; });
-        const std::string advice = span_advice(session.backend().target_status());
-        if (reply && !advice.empty() && !reply->text.empty())
-            reply->text += advice + "\n";
         if (reply && !reply->text.empty())
-            reply->text += advice_of_marks(session);
+            reply->text += advice_of_spans(session);
         return reply;
+    }
+
+    // What `span auto` would do.
+    static std::string advice_of_spans(Session& session) {
+        std::string advice = span_advice(session.backend().target_status());
+        if (!advice.empty())
+            advice += "\n";
+        advice += advice_of_marks(session);
+        if (!advice.empty() || session.backend().replaying())
+            return advice;
+        const auto listeners = session.backend().find_listeners();
+        if (listeners && !listeners->places.empty())
+            advice = listener_advice(*listeners) + "\n";
+        return advice;
     }
 
     static std::string advice_of_marks(Session& session) {
@@ -68,7 +80,8 @@ Functions that do one piece of work and return, such as the handler of a request
 that samples saw return, below main, thread starts and event loops. "returns" counts what two samples
 of one thread prove, so there are at least as many. Of the last 200,000 samples; `sample wall` knows
 more of them than `sample`, since a thread that waits for work is in none. It also names the spans
-that the program marks with auger.h or auger.py, which `span auto` times.)help",
+that the program marks with auger.h or auger.py, or where it waits for connections, which `span auto`
+times.)help",
         .examples = R"help(suggest)help",
         .arguments = {{.words = "-n"}, {}},
         .parse = parse_suggest,

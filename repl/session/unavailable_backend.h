@@ -23,6 +23,7 @@ class UnavailableBackend final : public Backend {
     Result<void> set_attached(ProbeId, bool) override { return reason_; }
     Result<CallSites> find_call_sites(const std::string&) override { return reason_; }
     Result<UsdtProbes> find_usdt_probes(const std::string&) override { return reason_; }
+    Result<Listeners> find_listeners() override { return reason_; }
     Result<Tracepoints> list_tracepoints(const std::string&) override { return reason_; }
     Result<void> set_slow(ProbeId, const Threshold&, const CallConditions&) override {
         return reason_;

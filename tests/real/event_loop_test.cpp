@@ -6,9 +6,13 @@
 #include "tests/real/nginx.h"
 #include "tests/real/redis.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
+#include <fstream>
 
 namespace auger::test {
 namespace {
@@ -80,6 +84,46 @@ TEST_F(EventLoop, NginxRequestsAreThoseThatItLogs) {
     const json flame = auger.ask("flame");
     EXPECT_GE(share(flame, "slow", "libz"), 0.8);
     EXPECT_LE(share(flame, "fast", "libz"), 0.2);
+    nginx.expect_answer();
+    EXPECT_EQ(nginx.stop(), 0);
+}
+
+// CPU time of the server's one thread, and how long it was ready and had none.
+double busy_ns(pid_t pid) {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/schedstat");
+    double cpu_ns = 0, delay_ns = 0;
+    file >> cpu_ns >> delay_ns;
+    return cpu_ns + delay_ns;
+}
+
+// Requests that wait, each against $request_time. That has whole milliseconds, of a clock that
+// nginx reads once a turn of its loop: both ends are that of the turn's beginning. So each is off
+// by 1 ms and by the part of its two turns that is before its begin or its end, in which nginx is
+// busy, or waits for a CPU. No more than all clients can begin in a turn, nor end.
+TEST_F(EventLoop, NginxDurationsAreRequestTimes) {
+    if (!has<Nginx>())
+        GTEST_SKIP() << "install " << Nginx::packages;
+    Nginx nginx;
+    LiveAuger auger({"-p", std::to_string(nginx.pid())});
+    auger.run({"overhead off", "span auto", "trace request show off"});
+    nginx.logged_durations();
+    const double before_ns = busy_ns(nginx.pid());
+    const uint64_t asked = nginx.paced_load();
+    auger.run({"wait until slow request >= " + std::to_string(asked) + " for 60s"});
+    const double busy_ms = (busy_ns(nginx.pid()) - before_ns) / 1e6;
+    const auto calls = auger.all("calls request");
+    const auto logged = nginx.logged_durations();
+    ASSERT_EQ(calls.size(), asked);
+    ASSERT_EQ(logged.size(), asked);
+    double off_ms = 0, all_ms = 0;
+    for (size_t i = 0; i < asked; i++) {
+        all_ms += logged[i] * 1e3;
+        off_ms += std::abs(calls[i]["duration"].get<double>() / 1e6 - logged[i] * 1e3);
+    }
+    const double rounding_ms = 1 * static_cast<double>(asked);
+    fmt::print("{:.0f} ms in all, {:.1f} ms off; nginx was busy for {:.1f} ms\n", all_ms, off_ms,
+               busy_ms);
+    EXPECT_LE(off_ms, rounding_ms + 2 * Nginx::clients * busy_ms);
     nginx.expect_answer();
     EXPECT_EQ(nginx.stop(), 0);
 }

@@ -14,6 +14,7 @@ namespace {
 
 constexpr int small_requests = 1'000, large_requests = 40, large_clients = 2;
 constexpr int small_clients = Nginx::clients - large_clients;
+constexpr int paced_requests = 40;
 
 std::string configuration(const TemporaryFolder& folder, int port) {
     std::ostringstream text;
@@ -21,11 +22,13 @@ std::string configuration(const TemporaryFolder& folder, int port) {
          << "pid " << folder.path("pid") << ";\nerror_log " << folder.path("errors") << ";\n"
          << "events { worker_connections 64; }\n"
          << "http {\n log_format duration $request_time;\n access_log " << folder.path("log")
-         << " duration;\n gzip on;\n gzip_comp_level 9;\n gzip_types *;\n gzip_http_version 1.0;\n";
+         << " duration;\n limit_req_zone $binary_remote_addr zone=paced:1m rate=20r/s;\n gzip "
+            "on;\n gzip_comp_level 9;\n gzip_types *;\n gzip_http_version 1.0;\n";
     for (const char* kind : {"client_body", "proxy", "fastcgi", "uwsgi", "scgi"})
         text << " " << kind << "_temp_path " << folder.path(kind) << ";\n";
     text << " server {\n  listen 127.0.0.1:" << port << ";\n  root " << folder.path("")
-         << ";\n  default_type text/plain;\n }\n}\n";
+         << ";\n  default_type text/plain;\n  location /paced { limit_req zone=paced burst=100; }\n"
+         << " }\n}\n";
     return text.str();
 }
 
@@ -33,6 +36,7 @@ std::string configuration(const TemporaryFolder& folder, int port) {
 
 Nginx::Nginx() : port_(free_port()) {
     folder_.file("small", "hello\n");
+    folder_.file("paced", "hello\n");
     std::ostringstream numbers;
     for (int i = 0; i < 100'000; i++)
         numbers << i << '\n';
@@ -54,6 +58,18 @@ uint64_t Nginx::load() const {
     request("small", small_requests, small_clients);
     large.get();
     return small_requests + large_requests;
+}
+
+uint64_t Nginx::paced_load() const {
+    request("paced", paced_requests, clients);
+    return paced_requests;
+}
+
+std::vector<double> Nginx::logged_durations() {
+    std::vector<double> durations;
+    for (const std::string& line : new_lines(folder_.path("log")))
+        durations.push_back(std::stod(line));
+    return durations;
 }
 
 } // namespace auger::test

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace auger::test {
 
@@ -23,8 +24,12 @@ class Nginx : public ServerProcess {
     // Small files and, at the same time, large ones, whose compression takes long; returns when all
     // are answered rightly. How many requests.
     uint64_t load() const;
-    // Those since the last call of this.
-    uint64_t logged_requests() { return new_lines(folder_.path("log")).size(); }
+    // As many that nginx makes wait, so that 20 a second are answered.
+    uint64_t paced_load() const;
+    // Those since the last call of this or the next.
+    uint64_t logged_requests() { return logged_durations().size(); }
+    // $request_time of each, in seconds, in the order in which they ended.
+    std::vector<double> logged_durations();
 
   private:
     void request(const std::string& file, int requests, int clients) const;

@@ -146,6 +146,7 @@ class KnownMachine final : public Backend {
     }
     Result<CallSites> find_call_sites(const std::string&) override { return CallSites{}; }
     Result<UsdtProbes> find_usdt_probes(const std::string&) override { return UsdtProbes{}; }
+    Result<Listeners> find_listeners() override { return Listeners{}; }
     Result<Tracepoints> list_tracepoints(const std::string&) override { return Tracepoints{}; }
     Result<void> set_slow(ProbeId id, const Threshold& slow, const CallConditions&) override {
         return edit([&] { settings_[probe_key(id) + " slow"] = text_of(slow); });

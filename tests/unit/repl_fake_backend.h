@@ -127,6 +127,8 @@ class FakeBackend final : public Backend {
               "call+return (stepped)"}},
             {"it: is a tail call"}};
     }
+    Result<Listeners> find_listeners() override { return listeners; }
+    Listeners listeners; // what it says
     Result<Tracepoints> list_tracepoints(const std::string& pattern) override {
         auto done = act("tracepoint " + pattern);
         if (!done)
