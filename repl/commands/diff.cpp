@@ -3,6 +3,7 @@
 #include "repl/commands/commands.h"
 #include "repl/commands/showing.h"
 #include "repl/language/listing.h"
+#include "repl/language/stack_arguments.h"
 
 namespace auger {
 namespace {
@@ -10,14 +11,18 @@ namespace {
 struct Diff final : Command {
     ClassFilter first = CallClass::slow;
     ClassFilter second = CallClass::fast;
+    FrameChoice frames = FrameChoice::all;
 
     Parsed<Reply> run(Session& session, const CommandPlace& place) const override {
         if (auto complaint = not_ready(session, place))
             return *complaint;
         const Model& model = session.model();
         return show(
-            session, place, [&] { return diff_view(model, session.view_options(), first, second); },
-            [&] { return one(diff_json(model, session.settings().window, first, second)); });
+            session, place,
+            [&] { return diff_view(model, session.view_options(), first, second, frames); },
+            [&] {
+                return one(diff_json(model, session.settings().window, first, second, frames));
+            });
     }
 };
 
@@ -36,6 +41,8 @@ Parsed<ClassFilter> parse_second(Arguments& arguments, const ClassFilter& first)
 
 Parsed<CommandPtr> parse_diff(Arguments& arguments) {
     auto command = std::make_unique<Diff>();
+    if (auto chosen = take_frame_choice(arguments, command->frames); !chosen)
+        return chosen.complaint();
     if (arguments.at_end())
         return as_command(std::move(command));
     const size_t first_at = arguments.position();
@@ -66,6 +73,8 @@ Parsed<CommandPtr> parse_diff(Arguments& arguments) {
                          Error::Kind::usage};
     command->first = std::move(*first);
     command->second = std::move(*second);
+    if (auto chosen = take_frame_choice(arguments, command->frames); !chosen)
+        return chosen.complaint();
     return as_command(std::move(command));
 }
 
@@ -75,7 +84,7 @@ CommandRow diff_command() {
     return {
         .name = "diff",
         .group = "Views",
-        .usage = "diff [CLASS CLASS]",
+        .usage = "diff [CLASS CLASS] [--language | --native]",
         .summary = "what slow calls do that fast ones do not, per call",
         .details = R"help(
 Compares per call, since slow calls have more samples just by being longer. Each difference has its
@@ -85,16 +94,20 @@ marked with ?, and with how many more calls would settle it. `rest` is a functio
 without that of the callee that has most of it: the larger, the closer to the cause; it is not self
 time. Any two classes that exclude each other can be compared; the number of calls in a combined
 class is an estimate. Needs a split. Of several hosts `host=NAME` is one, host!=NAME all others, and
-`others` behind the former stands for the latter.)help",
+`others` behind the former stands for the latter.
+
+With `--language` only functions of an interpreter's or virtual machine's language are compared, with
+`--native` only others: what runs in other frames counts as the nearest such function around it.)help",
         .examples = R"help(diff slow fast
+diff slow fast --language
 diff taken not-taken
 diff slow+taken slow+not-taken
 diff =3 =7
 diff host=web3 others
 diff slow+host=web3 others)help",
-        .arguments = {{.words = "slow fast taken not-taken"},
+        .arguments = {{.words = "slow fast taken not-taken --language --native"},
                       {.words = "slow fast taken not-taken others"},
-                      {}},
+                      {.words = "--language --native"}},
         .parse = parse_diff,
     };
 }

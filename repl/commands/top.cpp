@@ -3,12 +3,14 @@
 #include "repl/commands/commands.h"
 #include "repl/commands/showing.h"
 #include "repl/language/listing.h"
+#include "repl/language/stack_arguments.h"
 
 namespace auger {
 namespace {
 
 struct Top final : Command {
     Listing listing;
+    FrameChoice frames = FrameChoice::all;
 
     Parsed<Reply> run(Session& session, const CommandPlace& place) const override {
         if (auto complaint = not_ready(session, place, listing.filter))
@@ -16,20 +18,32 @@ struct Top final : Command {
         const Model& model = session.model();
         return show(
             session, place,
-            [&] { return top_view(model, session.view_options(listing.limit), listing.filter); },
             [&] {
-                return Lines{
-                    top_json(model, session.settings().window, listing.filter, listing.limit)};
+                return top_view(model, session.view_options(listing.limit), listing.filter, frames);
+            },
+            [&] {
+                return Lines{top_json(model, session.settings().window, listing.filter,
+                                      listing.limit, frames)};
             });
     }
 };
 
 Parsed<CommandPtr> parse_top(Arguments& arguments) {
-    auto listing = parse_listing(arguments);
-    if (!listing)
-        return listing.complaint();
     auto command = std::make_unique<Top>();
-    command->listing = std::move(*listing);
+    if (!arguments.at_end() && !arguments.peek().text.starts_with('-')) {
+        auto filter = parse_class(arguments);
+        if (!filter)
+            return filter.complaint();
+        command->listing.filter = std::move(*filter);
+    }
+    if (auto chosen = take_frame_choice(arguments, command->frames); !chosen)
+        return chosen.complaint();
+    auto rows = take_rows(arguments);
+    if (!rows)
+        return rows.complaint();
+    command->listing.limit = *rows;
+    if (auto chosen = take_frame_choice(arguments, command->frames); !chosen)
+        return chosen.complaint();
     return as_command(std::move(command));
 }
 
@@ -39,14 +53,20 @@ CommandRow top_command() {
     return {
         .name = "top",
         .group = "Views",
-        .usage = "top [CLASS] [-n ROWS]",
+        .usage = "top [CLASS] [-n ROWS] [--language | --native]",
         .summary = "functions by their own and their total time",
         .details = R"help(
-CLASS: "help classes".)help",
+CLASS: "help classes". With `--language` only functions of an interpreter's or virtual machine's
+language are listed, with `--native` only others: what runs in other frames is the own time of the
+nearest listed function around it.)help",
         .examples = R"help(top
 top slow -n 10
+top slow --language
 top =3)help",
-        .arguments = {{.words = listing_words}, {.words = "-n"}, {}},
+        .arguments = {{.words = listing_words},
+                      {.words = "-n --language --native"},
+                      {.words = "-n --language --native"},
+                      {.words = "--language --native"}},
         .parse = parse_top,
     };
 }

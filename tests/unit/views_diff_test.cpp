@@ -65,6 +65,41 @@ TEST(Diff, FindsTheCauseAndItsSize) {
     EXPECT_EQ(model.symbols().name(diff->stacks[0].path.back()), "scan");
 }
 
+// Of an interpreter's functions alone: what runs below them is theirs.
+TEST(Diff, OfALanguageHasTheTimeOfWhatItsFunctionsCall) {
+    Model model;
+    SyntheticStream stream(model);
+    SpecId handle = stream.probe(1, "handle");
+    stream.split(1, stream.fixed(5 * ms));
+    StackId parse = stream.stack({"main", "handle", "p:parse", "eval"});
+    StackId scan =
+        stream.stack({"main", "handle", "p:serve", "eval", "p:lookup", "scan", "memchr"});
+    for (uint64_t i = 1; i <= 400; i++) {
+        const bool slow = i % 20 == 0;
+        const CallKey call = stream.call(handle, i * 20 * ms);
+        for (uint64_t at = 0; at < (slow ? 10 : 1) * ms; at += ms)
+            stream.sample(i * 20 * ms + at, 1, at < ms ? parse : scan, {call}, ms);
+        stream.end(1, call, (slow ? 10 : 1) * ms);
+        stream.stats(i * 20 * ms + 15 * ms, handle, {(slow ? 10 : 1) * ms});
+    }
+    const auto diff =
+        diff_classes(model, {}, CallClass::slow, CallClass::fast, FrameChoice::language);
+    ASSERT_TRUE(diff);
+    EXPECT_EQ(model.symbols().name(diff->functions.at(0).function), "lookup");
+    EXPECT_NEAR(diff->functions[0].rest_difference_ns, 9e6, 1);
+    EXPECT_NEAR(diff->functions[0].self_difference_ns, 9e6, 1);
+    for (const char* native : {"scan", "memchr", "eval"})
+        EXPECT_EQ(find(model, *diff, native), nullptr) << native;
+    ASSERT_NE(find(model, *diff, "handle"), nullptr) << "the split's own";
+    for (const StackDiff& stack : diff->stacks)
+        EXPECT_LE(stack.path.size(), 3u);
+    const auto native =
+        diff_classes(model, {}, CallClass::slow, CallClass::fast, FrameChoice::native);
+    ASSERT_TRUE(native);
+    EXPECT_EQ(model.symbols().name(native->functions.at(0).function), "memchr");
+    EXPECT_EQ(find(model, *native, "lookup"), nullptr);
+}
+
 // Rarely sampled calls: most hold no sample, and the comparison must still be per call.
 TEST(Diff, CountsCallsWithoutSamples) {
     Model model;

@@ -86,6 +86,32 @@ TEST_F(FrameChoiceTest, IsThatOfTheTextAndOfJson) {
     EXPECT_EQ(nlohmann::json::parse(flame_json(model, {}))["frames"], "all");
 }
 
+// What runs in frames that are not listed is the nearest listed function's own.
+TEST_F(FrameChoiceTest, OwnTimeIsThatOfTheNearestFunctionShown) {
+    const auto of = [&](FrameChoice frames) {
+        std::map<std::string, std::pair<double, double>> functions; // samples: own, total
+        for (const FunctionSums& sums : sum_functions(model, {}, {}, frames))
+            functions[std::string(model.symbols().name(sums.function))] = {
+                sums.self.sum().samples, sums.total.sum().samples};
+        return functions;
+    };
+    using Functions = std::map<std::string, std::pair<double, double>>;
+    EXPECT_EQ(of(FrameChoice::language), (Functions{{"key", {4, 4}}, {"serve", {2, 6}}}));
+    EXPECT_EQ(of(FrameChoice::native), (Functions{{"main", {0, 9}},
+                                                  {"eval", {2, 6}},
+                                                  {"sort", {0, 4}},
+                                                  {"compare", {4, 4}},
+                                                  {"collect", {0, 3}},
+                                                  {"page_fault", {3, 3}}}));
+    const std::string text = to_text(top_view(model, {}, {}, FrameChoice::language));
+    EXPECT_THAT(text, HasSubstr("top --language"));
+    EXPECT_THAT(text, HasSubstr(" 44.4 %    4.00 ms   44.4 %  key"));
+    EXPECT_THAT(text, Not(HasSubstr("compare")));
+    const auto json = nlohmann::json::parse(top_json(model, {}, {}, {}, FrameChoice::language));
+    EXPECT_EQ(json["frames"], "language");
+    EXPECT_EQ(json["functions"].size(), 2u);
+}
+
 // Of exports that go sample by sample, too.
 TEST_F(FrameChoiceTest, IsThatOfEveryExport) {
     for (const ExportFormat& format : export_formats()) {

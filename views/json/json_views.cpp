@@ -110,8 +110,8 @@ std::string flame_json(const Model& model, const Window& window, const ClassFilt
 }
 
 std::string top_json(const Model& model, const Window& window, const ClassFilter& filter,
-                     std::optional<size_t> limit) {
-    std::vector<FunctionSums> functions = sum_functions(model, window, filter);
+                     std::optional<size_t> limit, FrameChoice frames) {
+    std::vector<FunctionSums> functions = sum_functions(model, window, filter, frames);
     std::sort(functions.begin(), functions.end(), [](const FunctionSums& a, const FunctionSums& b) {
         double x = a.self.sum().weight_ns, y = b.self.sum().weight_ns;
         return x != y ? x > y : a.function < b.function;
@@ -131,6 +131,7 @@ std::string top_json(const Model& model, const Window& window, const ClassFilter
     Line line = start("top");
     line["window"] = window_line(window);
     line["split"] = split_line(model);
+    line["frames"] = name_of(frames);
     line["only"] = text_or_null(model.only().text);
     line["class"] = escape_untrusted(to_string(filter));
     line["functions"] = std::move(list);
@@ -268,8 +269,8 @@ std::string status_json(const Model& model, const StatusContext& context) {
 }
 
 Result<std::string> diff_json(const Model& model, const Window& window, const ClassFilter& first,
-                              const ClassFilter& second) {
-    Result<Diff> result = diff_classes(model, window, first, second);
+                              const ClassFilter& second, FrameChoice frames) {
+    Result<Diff> result = diff_classes(model, window, first, second, frames);
     if (!result)
         return result.error();
     auto side = [](const DiffSide& s) -> Line {
@@ -291,6 +292,7 @@ Result<std::string> diff_json(const Model& model, const Window& window, const Cl
     };
     Line line = start("diff");
     line["split"] = split_line(model);
+    line["frames"] = name_of(frames);
     line["first"] = side(result->first);
     line["second"] = side(result->second);
     line["recursive"] = result->recursive;

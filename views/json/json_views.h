@@ -16,7 +16,7 @@ std::string flame_json(const Model&, const Window&, const ClassFilter& filter = 
 std::string neighbours_json(const Model&, const Window&, const FunctionFocus&,
                             const ClassFilter& filter = {}, std::optional<size_t> limit = {});
 std::string top_json(const Model&, const Window&, const ClassFilter& filter = {},
-                     std::optional<size_t> limit = {});
+                     std::optional<size_t> limit = {}, FrameChoice frames = FrameChoice::all);
 std::string threads_json(const Model&, const Window&, const ClassFilter& filter = {},
                          std::optional<size_t> limit = {});
 std::string suggest_json(const Model&, const Suggestions&, std::optional<size_t> limit = {});
@@ -25,7 +25,7 @@ std::string status_json(const Model&, const StatusContext&);
 std::string summary_json(const Model&, const Window&, const TargetStatus&);
 std::string overhead_json(const Model&, const StatusContext&);
 Result<std::string> diff_json(const Model&, const Window&, const ClassFilter& first,
-                              const ClassFilter& second);
+                              const ClassFilter& second, FrameChoice frames = FrameChoice::all);
 // One object a probe that was matched; a probe with several functions has one object.
 // With `by_host` also that of each host.
 Result<std::string> hist_json(const Model&, const Window&, ProbeId probe,

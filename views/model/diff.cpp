@@ -31,9 +31,9 @@ struct Picked {
 class DiffPass::Comparison {
   public:
     Comparison(const Model& model, const Window& window, const ClassFilter& first,
-               const ClassFilter& second, bool with_stacks)
+               const ClassFilter& second, bool with_stacks, FrameChoice frames)
         : model_(model), window_(window), pass_(model, {}, {}), with_stacks_(with_stacks),
-          things_(model), probe_handling_(model.symbols().stacks(), -1),
+          things_(model, frames), probe_handling_(model.symbols().stacks(), -1),
           by_stack_(model.symbols().stacks() + 1) {
         diff_.first.filter = first;
         diff_.second.filter = second;
@@ -449,7 +449,7 @@ Diff DiffPass::take() {
 }
 
 Result<DiffPass> DiffPass::begin(const Model& model, const Window& window, const ClassFilter& first,
-                                 const ClassFilter& second, bool with_stacks) {
+                                 const ClassFilter& second, bool with_stacks, FrameChoice frames) {
     if (!model.split().active)
         return diff_error("no split is in force", "try: split PROBE > p95");
     for (const ClassFilter* filter : {&first, &second}) {
@@ -469,12 +469,13 @@ Result<DiffPass> DiffPass::begin(const Model& model, const Window& window, const
         return diff_error("the threshold is warming up: " + std::to_string(state.calls) + " of " +
                               std::to_string(state.calls_needed) + " calls",
                           "wait, or set a fixed one: threshold PROBE 10ms");
-    return DiffPass(std::make_unique<Comparison>(model, window, first, second, with_stacks));
+    return DiffPass(
+        std::make_unique<Comparison>(model, window, first, second, with_stacks, frames));
 }
 
 Result<Diff> diff_classes(const Model& model, const Window& window, const ClassFilter& first,
-                          const ClassFilter& second) {
-    Result<DiffPass> pass = DiffPass::begin(model, window, first, second, true);
+                          const ClassFilter& second, FrameChoice frames) {
+    Result<DiffPass> pass = DiffPass::begin(model, window, first, second, true, frames);
     if (!pass)
         return pass.error();
     while (pass->work(SIZE_MAX))

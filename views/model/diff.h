@@ -71,14 +71,16 @@ struct Diff {
 // Fails without a split, for `outside` or `open` (neither has a number of calls), for classes that
 // a call can be in both of, for parts that the split does not have, and while the threshold is
 // warming up. Under an ewma window the samples do not fade: everything kept counts.
+// The time of frames that are not shown is in the nearest one that is.
 Result<Diff> diff_classes(const Model&, const Window&, const ClassFilter& first,
-                          const ClassFilter& second);
+                          const ClassFilter& second, FrameChoice frames = FrameChoice::all);
 
 // The same in steps, for whoever must not hold up a screen.
 class DiffPass {
   public:
     static Result<DiffPass> begin(const Model&, const Window&, const ClassFilter& first,
-                                  const ClassFilter& second, bool with_stacks);
+                                  const ClassFilter& second, bool with_stacks,
+                                  FrameChoice frames = FrameChoice::all);
     ~DiffPass();
     DiffPass(DiffPass&&) noexcept;
     DiffPass& operator=(DiffPass&&) noexcept;

@@ -170,7 +170,7 @@ std::string_view node_name(const Model& model, const FlameTree& tree, const Flam
 }
 
 std::vector<FunctionSums> sum_functions(const Model& model, const Window& window,
-                                        const ClassFilter& filter) {
+                                        const ClassFilter& filter, FrameChoice frames_shown) {
     std::vector<FunctionSums> functions(model.symbols().functions());
     std::vector<uint32_t> seen(functions.size(), UINT32_MAX);
     std::vector<ClassSums> sums = sum_stacks(model, Classifier(model), window, filter);
@@ -179,7 +179,7 @@ std::vector<FunctionSums> sum_functions(const Model& model, const Window& window
         const ClassSums& sum = sums[i];
         if (sum.sum().samples == 0)
             continue;
-        expand_stack(model.symbols(), StackId{i}, path);
+        expand_stack(model.symbols(), StackId{i}, path, frames_shown);
         for (FunctionId function : path) {
             if (seen[function.index()] == i)
                 continue; // recursion: once a sample

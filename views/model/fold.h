@@ -67,8 +67,9 @@ struct FunctionSums {
     ClassSums total; // once a sample, however often the function is on its stack
 };
 
-// Every function that is on a stack, unordered.
-std::vector<FunctionSums> sum_functions(const Model&, const Window&,
-                                        const ClassFilter& filter = {});
+// Every function that is on a stack, unordered. The time of frames that are not shown is their
+// nearest shown caller's own.
+std::vector<FunctionSums> sum_functions(const Model&, const Window&, const ClassFilter& filter = {},
+                                        FrameChoice frames = FrameChoice::all);
 
 } // namespace auger

@@ -17,8 +17,8 @@ namespace auger {
 
 class StackThings {
   public:
-    explicit StackThings(const Model& model)
-        : model_(model), things_(model.symbols().stacks() + 1) {
+    StackThings(const Model& model, FrameChoice frames)
+        : model_(model), frames_(frames), things_(model.symbols().stacks() + 1) {
         for (const SpecInfo& spec : model.specs())
             if (spec.probe == model.split().probe)
                 probed_.insert(without_arguments(without_call_site(spec.function)));
@@ -93,7 +93,8 @@ class StackThings {
                     inside = true;
                     path_.clear();
                 }
-                if (const auto function = symbols.shown(frame->function)) {
+                if (const auto function = symbols.shown(frame->function);
+                    function && (enters || is_chosen(symbols, *function, frames_))) {
                     path_.push_back(*function);
                     if (enters)
                         split_functions_.insert(*function);
@@ -144,6 +145,7 @@ class StackThings {
     }
 
     const Model& model_;
+    const FrameChoice frames_; // but for the split's own function
     std::set<std::string> probed_;
     std::vector<int8_t> is_probed_; // by function: -1 not looked at yet
     std::vector<Things> things_;

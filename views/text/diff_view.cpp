@@ -150,14 +150,15 @@ void add_stacks(Canvas& canvas, const Model& model, const ViewOptions& options, 
 } // namespace
 
 Result<Canvas> diff_view(const Model& model, const ViewOptions& options, const ClassFilter& first,
-                         const ClassFilter& second) {
-    Result<Diff> result = diff_classes(model, options.window, first, second);
+                         const ClassFilter& second, FrameChoice frames) {
+    Result<Diff> result = diff_classes(model, options.window, first, second, frames);
     if (!result)
         return result.error();
     const Diff& diff = *result;
-    Canvas canvas = start_view(model, options,
-                               fmt::format("diff {} {}", name_of(diff.first), name_of(diff.second)),
-                               diff.from_ns, true);
+    std::string title = fmt::format("diff {} {}", name_of(diff.first), name_of(diff.second));
+    if (frames != FrameChoice::all)
+        title += fmt::format(" --{}", name_of(frames));
+    Canvas canvas = start_view(model, options, title, diff.from_ns, true);
     size_t names = std::max(text_width(name_of(diff.first)), text_width(name_of(diff.second))) + 2;
     add_side(canvas, diff.first, names);
     add_side(canvas, diff.second, names);

@@ -11,11 +11,14 @@
 
 namespace auger {
 
-Canvas top_view(const Model& model, const ViewOptions& options, const ClassFilter& filter) {
+Canvas top_view(const Model& model, const ViewOptions& options, const ClassFilter& filter,
+                FrameChoice frames) {
     std::string title = "top";
     if (!filter.all())
         title += " " + escape_untrusted(to_string(filter));
-    std::vector<FunctionSums> functions = sum_functions(model, options.window, filter);
+    if (frames != FrameChoice::all)
+        title += fmt::format(" --{}", name_of(frames));
+    std::vector<FunctionSums> functions = sum_functions(model, options.window, filter, frames);
     Classifier classify(model);
     SampleSum whole;
     for (const ClassSums& sums : sum_stacks(model, classify, options.window, filter))
@@ -25,7 +28,9 @@ Canvas top_view(const Model& model, const ViewOptions& options, const ClassFilte
         add_classes(canvas, model, classify, options.window);
     add_left_out(canvas, model, classify, options.window);
     if (functions.empty()) {
-        canvas.add_line("No samples.", Style::dim);
+        canvas.add_line(whole.samples > 0 ? fmt::format("No frame is {}.", name_of(frames))
+                                          : "No samples.",
+                        Style::dim);
         return canvas;
     }
     std::sort(functions.begin(), functions.end(), [](const FunctionSums& a, const FunctionSums& b) {

@@ -66,7 +66,8 @@ struct StatusContext {
 Canvas flame_view(const Model&, const ViewOptions&, const ClassFilter& filter = {},
                   GroupBy by = GroupBy::process, const std::string& under = {},
                   FrameChoice frames = FrameChoice::all);
-Canvas top_view(const Model&, const ViewOptions&, const ClassFilter& filter = {});
+Canvas top_view(const Model&, const ViewOptions&, const ClassFilter& filter = {},
+                FrameChoice frames = FrameChoice::all);
 Canvas threads_view(const Model&, const ViewOptions&, const ClassFilter& filter = {});
 // Functions worth timing, and what to type next.
 Canvas suggest_view(const Model&, const ViewOptions&, const Suggestions&);
@@ -95,6 +96,6 @@ Result<Canvas> hist_view(const Model&, const ViewOptions&, ProbeId probe,
 // Its percentiles, a row for each host.
 Result<Canvas> hist_by_host_view(const Model&, const ViewOptions&, ProbeId probe);
 Result<Canvas> diff_view(const Model&, const ViewOptions&, const ClassFilter& first,
-                         const ClassFilter& second);
+                         const ClassFilter& second, FrameChoice frames = FrameChoice::all);
 
 } // namespace auger
