@@ -15,7 +15,7 @@ namespace auger {
 namespace {
 
 // A machine may have any number; those of a server are few.
-constexpr size_t most_lines = 100'000, most_descriptors = 100'000, most_places = 64;
+constexpr size_t most_lines = 100'000, most_looked_at = 100'000, most_places = 64;
 
 constexpr std::string_view tcp_listen = "0A";     // TCP_LISTEN
 constexpr unsigned accepts_connections = 1 << 16; // __SO_ACCEPTCON
@@ -107,7 +107,7 @@ Listeners listeners_of(std::span<const pid_t> pids) {
         if (network->second.empty())
             continue;
         for (std::filesystem::directory_iterator one(folder + "/fd", error), end;
-             !error && one != end && descriptors < most_descriptors; one.increment(error)) {
+             !error && one != end && descriptors < most_looked_at; one.increment(error)) {
             descriptors++;
             if (const auto listener = network->second.find(socket_inode(one->path()));
                 listener != network->second.end())
