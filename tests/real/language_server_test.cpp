@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Servers in PHP and Ruby under load, of which nothing is known but where they listen: what slow
+// requests do is a function of the language's.
+#include "tests/cli/live_auger.h"
+#include "tests/real/language_servers.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace auger::test {
+namespace {
+
+using testing::HasSubstr;
+
+template <typename S>
+class LanguageServers : public KernelTest {
+  protected:
+    static bool has() {
+        return std::ranges::all_of(
+            S::programs, [](const char* program) { return std::filesystem::exists(program); });
+    }
+    // Of the class's CPU time what is in stacks with such a function.
+    static double share(const json& flame, const std::string& in_class, auto is) {
+        double all = 0, with = 0;
+        for (const json& stack : flame["stacks"]) {
+            if (stack["class"] != in_class)
+                continue;
+            const double samples = stack["samples"];
+            all += samples;
+            with += std::ranges::any_of(stack["stack"], is) ? samples : 0;
+        }
+        return all == 0 ? 0 : with / all;
+    }
+};
+
+using Servers = testing::Types<PhpFpm, Webrick>;
+
+struct Names {
+    template <typename S>
+    static std::string GetName(int) {
+        return std::is_same_v<S, PhpFpm> ? "PhpFpm" : "Webrick";
+    }
+};
+TYPED_TEST_SUITE(LanguageServers, Servers, Names);
+
+TYPED_TEST(LanguageServers, SlowRequestsAreExplainedByTheirOwnFunctions) {
+    if (!this->has())
+        GTEST_SKIP() << "install " << TypeParam::packages;
+    TypeParam server;
+    LiveAuger auger({"-p", std::to_string(server.pid()), "--tree"});
+    auger.run({"overhead off", "sample 999"});
+    auger.run({"span auto"});
+    const uint64_t asked = server.load();
+    auger.run({"wait until calls requests >= " + std::to_string(asked) + " for 60s"});
+    const json hist = auger.ask("hist requests");
+    EXPECT_THAT(hist["span"]["definition"].template get<std::string>(),
+                HasSubstr("exchanges " + server.listens()));
+    EXPECT_EQ(hist["count"], asked);
+    for (const char* none : {"unwound", "open", "dropped", "filtered"})
+        EXPECT_EQ(hist[none], 0u) << none;
+    // 40 of 400 are slow; some of the others wait behind one, without a sample.
+    auger.run({"split requests > p90"});
+    const json flame = auger.ask("flame --language");
+    const auto is_cause = [&](const json& function) {
+        return function.get<std::string>() == server.cause();
+    };
+    EXPECT_GE(this->share(flame, "slow", is_cause), 0.8);
+    EXPECT_LE(this->share(flame, "fast", is_cause), 0.1);
+    // Nothing that was sampled in a request lacks the language's functions.
+    const auto is_any = [](const json&) { return true; };
+    EXPECT_GE(this->share(flame, "slow", is_any), 0.95);
+    // Of the language's own functions it is the first that tells slow requests from fast ones.
+    const json diff = auger.ask("diff slow fast --language");
+    const auto& functions = diff["functions"];
+    const auto cause = std::ranges::find_if(
+        functions, [&](const json& one) { return one["function"] == server.cause(); });
+    ASSERT_NE(cause, functions.end());
+    EXPECT_TRUE((*cause)["significant"]);
+    server.expect_answer();
+    EXPECT_EQ(server.stop(), 0);
+}
+
+} // namespace
+} // namespace auger::test
