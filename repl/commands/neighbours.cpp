@@ -57,7 +57,7 @@ struct Neighbours final : Command {
         auto found = the_function(model.symbols(), function, function_at);
         if (!found)
             return found.complaint();
-        const FunctionFocus focus{*found, kind};
+        const FunctionFocus focus{*found, kind, listing.frames};
         return show(
             session, place,
             [&] {
@@ -75,7 +75,7 @@ Parsed<CommandPtr> parse_neighbours(Arguments& arguments, FunctionFocus::Kind ki
     auto word = arguments.expect("a function");
     if (!word)
         return word.complaint();
-    auto listing = parse_listing(arguments);
+    auto listing = parse_function_listing(arguments);
     if (!listing)
         return listing.complaint();
     auto command = std::make_unique<Neighbours>();
@@ -100,15 +100,19 @@ CommandRow callers_command() {
     return {
         .name = "callers",
         .group = "Views",
-        .usage = "callers FUNCTION [CLASS] [-n ROWS]",
+        .usage = "callers FUNCTION [CLASS] [-n ROWS] [--language | --native]",
         .summary = "who calls a function, by the time spent in it",
         .details = R"help(
 FUNCTION is a name in full, or as views show it; LIBRARY:NAME where several files have one of that
 name. Of the samples with it on the stack: how much lies in calls from each caller. Recursive calls
-count as one. CLASS: "help classes".)help",
+count as one. CLASS: "help classes". With `--language` or `--native` its callers are the nearest
+functions of that kind ("help flame").)help",
         .examples = R"help(callers parse
 callers recv slow -n 5)help",
-        .arguments = {{.function = true}, {.words = listing_words}, {.words = "-n"}, {}},
+        .arguments = {{.function = true},
+                      {.words = function_listing_words},
+                      {.words = "-n --language --native"},
+                      {.words = "--language --native"}},
         .parse = parse_callers,
     };
 }
@@ -117,13 +121,16 @@ CommandRow callees_command() {
     return {
         .name = "callees",
         .group = "Views",
-        .usage = "callees FUNCTION [CLASS] [-n ROWS]",
+        .usage = "callees FUNCTION [CLASS] [-n ROWS] [--language | --native]",
         .summary = "what a function calls, by the time spent there",
         .details = R"help(
 As `callers`; what is left is self time.)help",
         .examples = R"help(callees handle
 callees handle slow+taken)help",
-        .arguments = {{.function = true}, {.words = listing_words}, {.words = "-n"}, {}},
+        .arguments = {{.function = true},
+                      {.words = function_listing_words},
+                      {.words = "-n --language --native"},
+                      {.words = "--language --native"}},
         .parse = parse_callees,
     };
 }

@@ -3,14 +3,12 @@
 #include "repl/commands/commands.h"
 #include "repl/commands/showing.h"
 #include "repl/language/listing.h"
-#include "repl/language/stack_arguments.h"
 
 namespace auger {
 namespace {
 
 struct Top final : Command {
     Listing listing;
-    FrameChoice frames = FrameChoice::all;
 
     Parsed<Reply> run(Session& session, const CommandPlace& place) const override {
         if (auto complaint = not_ready(session, place, listing.filter))
@@ -19,31 +17,22 @@ struct Top final : Command {
         return show(
             session, place,
             [&] {
-                return top_view(model, session.view_options(listing.limit), listing.filter, frames);
+                return top_view(model, session.view_options(listing.limit), listing.filter,
+                                listing.frames);
             },
             [&] {
                 return Lines{top_json(model, session.settings().window, listing.filter,
-                                      listing.limit, frames)};
+                                      listing.limit, listing.frames)};
             });
     }
 };
 
 Parsed<CommandPtr> parse_top(Arguments& arguments) {
+    auto listing = parse_function_listing(arguments);
+    if (!listing)
+        return listing.complaint();
     auto command = std::make_unique<Top>();
-    if (!arguments.at_end() && !arguments.peek().text.starts_with('-')) {
-        auto filter = parse_class(arguments);
-        if (!filter)
-            return filter.complaint();
-        command->listing.filter = std::move(*filter);
-    }
-    if (auto chosen = take_frame_choice(arguments, command->frames); !chosen)
-        return chosen.complaint();
-    auto rows = take_rows(arguments);
-    if (!rows)
-        return rows.complaint();
-    command->listing.limit = *rows;
-    if (auto chosen = take_frame_choice(arguments, command->frames); !chosen)
-        return chosen.complaint();
+    command->listing = std::move(*listing);
     return as_command(std::move(command));
 }
 
@@ -63,7 +52,7 @@ nearest listed function around it.)help",
 top slow -n 10
 top slow --language
 top =3)help",
-        .arguments = {{.words = listing_words},
+        .arguments = {{.words = function_listing_words},
                       {.words = "-n --language --native"},
                       {.words = "-n --language --native"},
                       {.words = "--language --native"}},

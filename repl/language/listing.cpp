@@ -1,8 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "repl/language/listing.h"
 
+#include "repl/language/stack_arguments.h"
+
 namespace auger {
 namespace {
+
+// [CLASS]
+Parsed<Listing> with_class(Arguments& arguments) {
+    Listing listing;
+    if (!arguments.at_end() && !arguments.peek().text.starts_with('-')) {
+        auto filter = parse_class(arguments);
+        if (!filter)
+            return filter.complaint();
+        listing.filter = std::move(*filter);
+    }
+    return listing;
+}
 
 Parsed<Listing> with_rows(Arguments& arguments, Listing listing) {
     auto rows = take_rows(arguments);
@@ -22,14 +36,24 @@ Parsed<ClassFilter> parse_class(Arguments& arguments) {
 }
 
 Parsed<Listing> parse_listing(Arguments& arguments) {
-    Listing listing;
-    if (!arguments.at_end() && !arguments.peek().text.starts_with('-')) {
-        auto filter = parse_class(arguments);
-        if (!filter)
-            return filter.complaint();
-        listing.filter = std::move(*filter);
-    }
-    return with_rows(arguments, std::move(listing));
+    auto listing = with_class(arguments);
+    if (!listing)
+        return listing.complaint();
+    return with_rows(arguments, std::move(*listing));
+}
+
+Parsed<Listing> parse_function_listing(Arguments& arguments) {
+    auto listing = with_class(arguments);
+    if (!listing)
+        return listing.complaint();
+    if (auto chosen = take_frame_choice(arguments, listing->frames); !chosen)
+        return chosen.complaint();
+    listing = with_rows(arguments, std::move(*listing));
+    if (!listing)
+        return listing.complaint();
+    if (auto chosen = take_frame_choice(arguments, listing->frames); !chosen)
+        return chosen.complaint();
+    return listing;
 }
 
 Parsed<Listing> parse_call_listing(Arguments& arguments) {

@@ -28,6 +28,7 @@ std::string neighbours_json(const Model& model, const Window& window, const Func
     Line line = start(callers ? "callers" : "callees");
     line["window"] = window_line(window);
     line["split"] = split_line(model);
+    line["frames"] = name_of(focus.frames);
     line["only"] = text_or_null(model.only().text);
     line["class"] = escape_untrusted(to_string(filter));
     line["function"] = escape_untrusted(symbols.name(focus.function));

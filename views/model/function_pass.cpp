@@ -34,6 +34,10 @@ bool FunctionPass::expand(size_t stacks) {
         stacks--;
         expand_stack(model_.symbols(), StackId{next_stack_}, path_);
         if (focus_) {
+            std::erase_if(path_, [&](FunctionId function) {
+                return function != focus_->function &&
+                       !is_chosen(model_.symbols(), function, focus_->frames);
+            });
             add_neighbours(sums);
             continue;
         }

@@ -14,6 +14,7 @@ struct FunctionFocus {
     enum class Kind : uint8_t { callers, callees };
     FunctionId function;
     Kind kind = Kind::callers;
+    FrameChoice frames = FrameChoice::all; // that may be neighbours
     friend bool operator==(const FunctionFocus&, const FunctionFocus&) = default;
 };
 

@@ -17,6 +17,8 @@ Canvas neighbours_view(const Model& model, const ViewOptions& options, const Fun
     std::string title = fmt::format("{} of {}", callers ? "callers" : "callees", name);
     if (!filter.all())
         title += " " + escape_untrusted(to_string(filter));
+    if (focus.frames != FrameChoice::all)
+        title += fmt::format(" --{}", name_of(focus.frames));
     const Neighbours found = sum_neighbours(model, options.window, filter, focus);
     Canvas canvas = start_view(model, options, title, true);
     add_left_out(canvas, model, Classifier(model), options.window);
