@@ -105,7 +105,7 @@ TEST_F(FrameChoiceTest, OwnTimeIsThatOfTheNearestFunctionShown) {
                                                   {"page_fault", {3, 3}}}));
     const std::string text = to_text(top_view(model, {}, {}, FrameChoice::language));
     EXPECT_THAT(text, HasSubstr("top --language"));
-    EXPECT_THAT(text, HasSubstr(" 44.4 %    4.00 ms   44.4 %  key"));
+    EXPECT_THAT(text, HasSubstr(" 44.4 %   4.00 ms    44.4 %  key"));
     EXPECT_THAT(text, Not(HasSubstr("compare")));
     const auto json = nlohmann::json::parse(top_json(model, {}, {}, {}, FrameChoice::language));
     EXPECT_EQ(json["frames"], "language");
