@@ -82,7 +82,7 @@ TEST(Table, Abbreviations) {
     expect_fine("h");
     expect_fine("q");
     EXPECT_EQ(wrong("t f"),
-              "1: \"t\" is ambiguous (one of: target, time, threshold, top, threads)");
+              "1: \"t\" is ambiguous (one of: target, time, trace, threshold, top, threads)");
     EXPECT_EQ(wrong("splt f"), "1: there is no command \"splt\" (did you mean \"split\"?)");
     EXPECT_EQ(wrong("zzz"), "1: there is no command \"zzz\" (\"help\" lists the commands)");
     EXPECT_EQ(wrong("''"), "1: there is no command \"\" (\"help\" lists the commands)");

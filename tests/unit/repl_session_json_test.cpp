@@ -66,6 +66,7 @@ TEST(Session, EveryCommandAnswersInJson) {
                                          "only comm x and at main.cc:12",
                                          "only",
                                          "only handle if arg0 > 3",
+                                         "trace handle if arg0 > 3 show off",
                                          "sample 4999 only in handle",
                                          "split at main.cc:12 by arg0",
                                          "flame slow+taken",

@@ -87,7 +87,7 @@ TEST(Session, SpansOfOtherProgramsAreWhatIsAskedWhereTheyListen) {
         {0, "/a/app.sock"}, {0, "/b/app.sock"}, {0, "@\x1b[2J"}, {80, ""}};
     const std::string said = test.run("span auto");
     for (const char* name :
-         {"requests-app-sock ", "requests-app-sock-2 ", "requests---2J ", "requests-80 "})
+         {"requests-app-sock ", "requests-app-sock-2 ", "requests----2J ", "requests-80 "})
         EXPECT_THAT(said, HasSubstr(std::string("timing ") + name)) << said;
     EXPECT_THAT(said, Not(HasSubstr("\x1b")));
     // A program of which spans are known is timed by those.
