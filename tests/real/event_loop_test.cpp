@@ -2,16 +2,14 @@
 // Event loops of Debian's, under load: their requests are spans, not calls. What auger says of them
 // is compared with the servers' own logs and counts, and the flame of the slow ones names what was
 // planted.
-#include "tests/cli/live_auger.h"
 #include "tests/real/nginx.h"
+#include "tests/real/observed_servers.h"
 #include "tests/real/redis.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <filesystem>
 #include <fstream>
 
 namespace auger::test {
@@ -19,30 +17,10 @@ namespace {
 
 class EventLoop : public KernelTest {
   protected:
-    template <typename S>
-    bool has() {
-        for (const char* program : S::programs)
-            if (!std::filesystem::exists(program))
-                return false;
-        return true;
-    }
-
-    // The share of a class's CPU time in stacks with a function that begins so.
     static double share(const json& flame, const std::string& in_class, const std::string& prefix) {
-        double all = 0, with = 0;
-        for (const json& stack : flame["stacks"]) {
-            if (stack["class"] != in_class)
-                continue;
-            const double samples = stack["samples"];
-            all += samples;
-            with += std::ranges::any_of(stack["stack"],
-                                        [&](const json& function) {
-                                            return function.get<std::string>().starts_with(prefix);
-                                        })
-                        ? samples
-                        : 0;
-        }
-        return all == 0 ? 0 : with / all;
+        return share_of_class(flame, in_class, [&](const std::string& function) {
+            return function.starts_with(prefix);
+        });
     }
 
     // All that began has ended, and nothing is unexplained.
@@ -56,7 +34,7 @@ class EventLoop : public KernelTest {
 };
 
 TEST_F(EventLoop, NginxRequestsAreThoseThatItLogs) {
-    if (!has<Nginx>())
+    if (!is_installed<Nginx>())
         GTEST_SKIP() << "install " << Nginx::packages;
     Nginx nginx;
     LiveAuger auger({"-p", std::to_string(nginx.pid())});
@@ -101,7 +79,7 @@ double busy_ns(pid_t pid) {
 // by 1 ms and by the part of its two turns that is before its begin or its end, in which nginx is
 // busy, or waits for a CPU. No more than all clients can begin in a turn, nor end.
 TEST_F(EventLoop, NginxDurationsAreRequestTimes) {
-    if (!has<Nginx>())
+    if (!is_installed<Nginx>())
         GTEST_SKIP() << "install " << Nginx::packages;
     Nginx nginx;
     LiveAuger auger({"-p", std::to_string(nginx.pid())});
@@ -129,7 +107,7 @@ TEST_F(EventLoop, NginxDurationsAreRequestTimes) {
 }
 
 TEST_F(EventLoop, RedisCommandsAreThoseThatItCounts) {
-    if (!has<Redis>())
+    if (!is_installed<Redis>())
         GTEST_SKIP() << "install " << Redis::packages;
     Redis redis;
     LiveAuger auger({"-p", std::to_string(redis.pid())});
@@ -154,7 +132,7 @@ TEST_F(EventLoop, RedisCommandsAreThoseThatItCounts) {
 
 // Without a symbol: seen at the sockets alone.
 TEST_F(EventLoop, NginxExchangesAreTheRequestsThatItLogs) {
-    if (!has<Nginx>())
+    if (!is_installed<Nginx>())
         GTEST_SKIP() << "install " << Nginx::packages;
     Nginx nginx;
     LiveAuger auger({"-p", std::to_string(nginx.pid())});
@@ -185,7 +163,7 @@ TEST_F(EventLoop, NginxExchangesAreTheRequestsThatItLogs) {
 }
 
 TEST_F(EventLoop, RedisExchangesAreTheCommandsThatItCounts) {
-    if (!has<Redis>())
+    if (!is_installed<Redis>())
         GTEST_SKIP() << "install " << Redis::packages;
     Redis redis;
     LiveAuger auger({"-p", std::to_string(redis.pid())});

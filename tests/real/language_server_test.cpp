@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Servers in PHP and Ruby under load, of which nothing is known but where they listen: what slow
 // requests do is a function of the language's.
-#include "tests/cli/live_auger.h"
 #include "tests/real/language_servers.h"
+#include "tests/real/observed_servers.h"
 
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <filesystem>
 
 namespace auger::test {
 namespace {
@@ -15,25 +14,7 @@ namespace {
 using testing::HasSubstr;
 
 template <typename S>
-class LanguageServers : public KernelTest {
-  protected:
-    static bool has() {
-        return std::ranges::all_of(
-            S::programs, [](const char* program) { return std::filesystem::exists(program); });
-    }
-    // Of the class's CPU time what is in stacks with such a function.
-    static double share(const json& flame, const std::string& in_class, auto is) {
-        double all = 0, with = 0;
-        for (const json& stack : flame["stacks"]) {
-            if (stack["class"] != in_class)
-                continue;
-            const double samples = stack["samples"];
-            all += samples;
-            with += std::ranges::any_of(stack["stack"], is) ? samples : 0;
-        }
-        return all == 0 ? 0 : with / all;
-    }
-};
+class LanguageServers : public KernelTest {};
 
 using Servers = testing::Types<PhpFpm, Webrick>;
 
@@ -46,7 +27,7 @@ struct Names {
 TYPED_TEST_SUITE(LanguageServers, Servers, Names);
 
 TYPED_TEST(LanguageServers, SlowRequestsAreExplainedByTheirOwnFunctions) {
-    if (!this->has())
+    if (!is_installed<TypeParam>())
         GTEST_SKIP() << "install " << TypeParam::packages;
     TypeParam server;
     LiveAuger auger({"-p", std::to_string(server.pid()), "--tree"});
@@ -63,14 +44,12 @@ TYPED_TEST(LanguageServers, SlowRequestsAreExplainedByTheirOwnFunctions) {
     // 40 of 400 do it, and others wait behind one, which makes them as long, without a sample.
     auger.run({"split requests > p50"});
     const json flame = auger.ask("flame --language");
-    const auto is_cause = [&](const json& function) {
-        return function.get<std::string>() == server.cause();
-    };
-    EXPECT_GE(this->share(flame, "slow", is_cause), 0.8);
-    EXPECT_LE(this->share(flame, "fast", is_cause), 0.1);
+    const auto is_cause = [&](const std::string& function) { return function == server.cause(); };
+    EXPECT_GE(share_of_class(flame, "slow", is_cause), 0.8);
+    EXPECT_LE(share_of_class(flame, "fast", is_cause), 0.1);
     // Nothing that was sampled in a request lacks the language's functions.
-    const auto is_any = [](const json&) { return true; };
-    EXPECT_GE(this->share(flame, "slow", is_any), 0.95);
+    const auto is_any = [](const std::string&) { return true; };
+    EXPECT_GE(share_of_class(flame, "slow", is_any), 0.95);
     // Of the language's own functions it is the first that tells slow requests from fast ones.
     const json diff = auger.ask("diff slow fast --language");
     const auto& functions = diff["functions"];

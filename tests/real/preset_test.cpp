@@ -1,28 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What `span auto` knows of servers, beside what they count and log themselves.
-#include "tests/cli/live_auger.h"
 #include "tests/real/haproxy.h"
 #include "tests/real/mariadb.h"
+#include "tests/real/observed_servers.h"
 #include "tests/real/postgres.h"
-
-#include <filesystem>
 
 namespace auger::test {
 namespace {
 
-class Preset : public KernelTest {
-  protected:
-    template <typename S>
-    bool has() {
-        for (const char* program : S::programs)
-            if (!std::filesystem::exists(program))
-                return false;
-        return true;
-    }
-};
+class Preset : public KernelTest {};
 
 TEST_F(Preset, PostgresQueriesAreThoseThatItLogs) {
-    if (!has<Postgres>())
+    if (!is_installed<Postgres>())
         GTEST_SKIP() << "install " << Postgres::packages;
     Postgres postgres;
     LiveAuger auger({"-p", std::to_string(postgres.pid()), "--tree"});
@@ -65,7 +54,7 @@ TEST_F(Preset, PostgresQueriesAreThoseThatItLogs) {
 }
 
 TEST_F(Preset, MariaDbCommandsAreThoseThatItCounts) {
-    if (!has<MariaDb>())
+    if (!is_installed<MariaDb>())
         GTEST_SKIP() << "install " << MariaDb::packages;
     MariaDb mariadb;
     LiveAuger auger({"-p", std::to_string(mariadb.pid())});
@@ -85,7 +74,7 @@ TEST_F(Preset, MariaDbCommandsAreThoseThatItCounts) {
 }
 
 TEST_F(Preset, HaproxyRequestsAreThoseThatItCounts) {
-    if (!has<Haproxy>())
+    if (!is_installed<Haproxy>())
         GTEST_SKIP() << "install " << Haproxy::packages;
     Haproxy haproxy;
     LiveAuger auger({"-p", std::to_string(haproxy.pid())});
