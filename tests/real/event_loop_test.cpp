@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <fstream>
@@ -66,11 +67,20 @@ TEST_F(EventLoop, NginxRequestsAreThoseThatItLogs) {
     EXPECT_EQ(nginx.stop(), 0);
 }
 
-// CPU time of the server's one thread, and how long it was ready and had none.
-double busy_ns(pid_t pid) {
+// CPU time of the server's first thread, and how long it was ready and had none.
+std::pair<double, double> schedule_of(pid_t pid) {
     std::ifstream file("/proc/" + std::to_string(pid) + "/schedstat");
     double cpu_ns = 0, delay_ns = 0;
     file >> cpu_ns >> delay_ns;
+    return {cpu_ns, delay_ns};
+}
+
+double run_delay_ns(pid_t pid) {
+    return schedule_of(pid).second;
+}
+
+double busy_ns(pid_t pid) {
+    const auto [cpu_ns, delay_ns] = schedule_of(pid);
     return cpu_ns + delay_ns;
 }
 
@@ -126,6 +136,41 @@ TEST_F(EventLoop, RedisCommandsAreThoseThatItCounts) {
     const json flame = auger.ask("flame");
     EXPECT_GE(share(flame, "slow", "luaCallFunction"), 0.8);
     EXPECT_LE(share(flame, "fast", "luaCallFunction"), 0.05);
+    redis.expect_answer();
+    EXPECT_EQ(redis.stop(), 0);
+}
+
+// Each command is one call of `call`, most of which is what the log has. The scripts are far longer
+// than anything else, unless something else wanted for a CPU.
+TEST_F(EventLoop, RedisDurationsAreThoseOfItsSlowLog) {
+    if (!is_installed<Redis>())
+        GTEST_SKIP() << "install " << Redis::packages;
+    constexpr size_t scripts = 10;
+    Redis redis;
+    redis.log_all();
+    LiveAuger auger({"-p", std::to_string(redis.pid())});
+    auger.run({"overhead off", "slow call > 200us show off"});
+    const double before_ns = run_delay_ns(redis.pid());
+    redis.load();
+    auger.run({"wait until calls call >= 2010 for 60s"});
+    const double delay_ns = run_delay_ns(redis.pid()) - before_ns;
+    EXPECT_EQ(auger.ask("hist call")["count"], 2010u);
+    std::vector<double> logged = redis.logged_durations(), timed;
+    EXPECT_EQ(logged.size(), 2010u);
+    for (const json& call : auger.all("calls call"))
+        timed.push_back(call["duration"].get<double>());
+    ASSERT_GE(timed.size(), scripts);
+    std::ranges::sort(logged, std::greater<>());
+    std::ranges::sort(timed, std::greater<>());
+    double all_ns = 0, off_ns = 0;
+    for (size_t i = 0; i < scripts; i++) {
+        EXPECT_GE(timed[i], logged[i] - 1e3) << "it is what the log has, and more";
+        all_ns += logged[i];
+        off_ns += std::abs(timed[i] - logged[i]);
+    }
+    fmt::print("{:.1f} ms in all, {:.3f} ms off\n", all_ns / 1e6, off_ns / 1e6);
+    // What is around it: an entry of the log, some microseconds of milliseconds.
+    EXPECT_LE(off_ns, 0.02 * all_ns + delay_ns);
     redis.expect_answer();
     EXPECT_EQ(redis.stop(), 0);
 }

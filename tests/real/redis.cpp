@@ -3,6 +3,8 @@
 
 #include "tests/support/run.h"
 
+#include <nlohmann/json.hpp>
+
 #include <filesystem>
 #include <future>
 #include <stdexcept>
@@ -51,6 +53,21 @@ uint64_t Redis::commands() const {
     if (at == text.npos)
         throw std::runtime_error("no " + name + " in " + text);
     return std::stoull(text.substr(at + name.size()));
+}
+
+void Redis::log_all() const {
+    ask({"config", "set", "slowlog-max-len", "100000"});
+    ask({"config", "set", "slowlog-log-slower-than", "0"});
+    ask({"slowlog", "reset"});
+}
+
+std::vector<double> Redis::logged_durations() const {
+    std::vector<double> durations;
+    // number, time, duration, words, client, its name
+    for (const auto& command : nlohmann::json::parse(ask({"--json", "slowlog", "get", "-1"})))
+        if (const auto& name = command.at(3).at(0); name == "get" || name == "eval")
+            durations.push_back(1e3 * command.at(2).get<double>());
+    return durations;
 }
 
 } // namespace auger::test

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace auger::test {
 
@@ -24,6 +25,10 @@ class Redis : public ServerProcess {
     void load() const;
     // How many commands it has carried out, without this one.
     uint64_t commands() const;
+    // From now on its log of slow commands has each one.
+    void log_all() const;
+    // How long those of a load since then took, by that log, in nanoseconds: whole microseconds.
+    std::vector<double> logged_durations() const;
 
   private:
     std::string ask(const std::vector<std::string>& command) const;
