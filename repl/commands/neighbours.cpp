@@ -57,16 +57,16 @@ struct Neighbours final : Command {
         auto found = the_function(model.symbols(), function, function_at);
         if (!found)
             return found.complaint();
-        const FunctionFocus focus{*found, kind, listing.frames};
+        const FunctionFocus focus{*found, kind};
         return show(
             session, place,
             [&] {
                 return neighbours_view(model, session.view_options(listing.limit), focus,
-                                       listing.filter);
+                                       listing.filter, listing.frames);
             },
             [&] {
                 return Lines{neighbours_json(model, session.settings().window, focus,
-                                             listing.filter, listing.limit)};
+                                             listing.filter, listing.limit, listing.frames)};
             });
     }
 };

@@ -10,6 +10,7 @@
 #include "views/model/language_places.h"
 #include "views/screen/flame_colours.h"
 #include "views/screen/flame_pane.h"
+#include "views/screen/table_pane.h"
 #include "views/text/views.h"
 
 #include <gmock/gmock.h>
@@ -110,6 +111,27 @@ TEST_F(FrameChoiceTest, OwnTimeIsThatOfTheNearestFunctionShown) {
     const auto json = nlohmann::json::parse(top_json(model, {}, {}, {}, FrameChoice::language));
     EXPECT_EQ(json["frames"], "language");
     EXPECT_EQ(json["functions"].size(), 2u);
+}
+
+TEST_F(FrameChoiceTest, IsThatOfTheTableThatIsFollowed) {
+    const auto pane = make_table_pane({});
+    settle(*pane, model);
+    EXPECT_THAT(drawn(*pane, 100, 12), HasSubstr("compare"));
+    act(*pane, Action::frames, model);
+    EXPECT_EQ(pane->command(), "top --language");
+    std::string text = drawn(*pane, 100, 12);
+    EXPECT_THAT(text, HasSubstr("function  --language"));
+    EXPECT_THAT(text, HasSubstr("serve"));
+    EXPECT_THAT(text, Not(HasSubstr("compare")));
+    act(*pane, Action::callees, model); // of key, which has most
+    EXPECT_EQ(pane->command(), "callees key --language");
+    act(*pane, Action::back, model);
+    act(*pane, Action::frames, model);
+    text = drawn(*pane, 100, 12);
+    EXPECT_THAT(text, HasSubstr("compare"));
+    EXPECT_THAT(text, Not(HasSubstr("serve")));
+    act(*pane, Action::frames, model);
+    EXPECT_EQ(pane->command(), "top");
 }
 
 // Of exports that go sample by sample, too.

@@ -59,14 +59,14 @@ TEST_F(NeighboursTest, MayBeThoseOfALanguageAlone) {
     sample({"main", "z"}, 4);
     const FunctionId z = find_functions(model.symbols(), "z").at(0);
     const auto of_language = [&](FunctionFocus::Kind kind) {
-        return times(sum_neighbours(model, {}, {}, {z, kind, FrameChoice::language}));
+        return times(sum_neighbours(model, {}, {}, {z, kind}, FrameChoice::language));
     };
     EXPECT_EQ(of_language(FunctionFocus::Kind::callers),
               (Times{{"serve", 2}, {"none", 4}, {"whole", 6}}));
     EXPECT_EQ(of_language(FunctionFocus::Kind::callees),
               (Times{{"key", 2}, {"none", 4}, {"whole", 6}}));
-    EXPECT_THAT(to_text(neighbours_view(model, {},
-                                        {z, FunctionFocus::Kind::callers, FrameChoice::language})),
+    EXPECT_THAT(to_text(neighbours_view(model, {}, {z, FunctionFocus::Kind::callers}, {},
+                                        FrameChoice::language)),
                 HasSubstr("callers of z --language"));
 }
 

@@ -14,7 +14,8 @@ std::string flame_json(const Model&, const Window&, const ClassFilter& filter = 
                        FrameChoice frames = FrameChoice::all);
 // `limit`, here and below: of functions or threads, those with most; all without one.
 std::string neighbours_json(const Model&, const Window&, const FunctionFocus&,
-                            const ClassFilter& filter = {}, std::optional<size_t> limit = {});
+                            const ClassFilter& filter = {}, std::optional<size_t> limit = {},
+                            FrameChoice frames = FrameChoice::all);
 std::string top_json(const Model&, const Window&, const ClassFilter& filter = {},
                      std::optional<size_t> limit = {}, FrameChoice frames = FrameChoice::all);
 std::string threads_json(const Model&, const Window&, const ClassFilter& filter = {},

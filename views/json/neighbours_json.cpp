@@ -8,10 +8,11 @@
 namespace auger {
 
 std::string neighbours_json(const Model& model, const Window& window, const FunctionFocus& focus,
-                            const ClassFilter& filter, std::optional<size_t> limit) {
+                            const ClassFilter& filter, std::optional<size_t> limit,
+                            FrameChoice frames) {
     using namespace json_parts;
     const SymbolTables& symbols = model.symbols();
-    Neighbours found = sum_neighbours(model, window, filter, focus);
+    Neighbours found = sum_neighbours(model, window, filter, focus, frames);
     if (limit && found.neighbours.size() > *limit)
         found.neighbours.resize(*limit);
     auto module_of = [&](FunctionId id) {
@@ -28,7 +29,7 @@ std::string neighbours_json(const Model& model, const Window& window, const Func
     Line line = start(callers ? "callers" : "callees");
     line["window"] = window_line(window);
     line["split"] = split_line(model);
-    line["frames"] = name_of(focus.frames);
+    line["frames"] = name_of(frames);
     line["only"] = text_or_null(model.only().text);
     line["class"] = escape_untrusted(to_string(filter));
     line["function"] = escape_untrusted(symbols.name(focus.function));

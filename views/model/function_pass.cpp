@@ -5,8 +5,8 @@
 namespace auger {
 
 FunctionPass::FunctionPass(const Model& model, const Window& window, const ClassFilter& filter,
-                           std::optional<FunctionFocus> focus)
-    : model_(model), focus_(focus), pass_(model, window, filter),
+                           std::optional<FunctionFocus> focus, FrameChoice frames)
+    : model_(model), focus_(focus), frames_(frames), pass_(model, window, filter),
       by_stack_(model.symbols().stacks() + 1) {}
 
 bool FunctionPass::work(size_t samples) {
@@ -33,11 +33,11 @@ bool FunctionPass::expand(size_t stacks) {
             continue;
         stacks--;
         expand_stack(model_.symbols(), StackId{next_stack_}, path_);
+        std::erase_if(path_, [&](FunctionId function) {
+            return !(focus_ && function == focus_->function) &&
+                   !is_chosen(model_.symbols(), function, frames_);
+        });
         if (focus_) {
-            std::erase_if(path_, [&](FunctionId function) {
-                return function != focus_->function &&
-                       !is_chosen(model_.symbols(), function, focus_->frames);
-            });
             add_neighbours(sums);
             continue;
         }

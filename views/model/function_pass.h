@@ -14,14 +14,14 @@ struct FunctionFocus {
     enum class Kind : uint8_t { callers, callees };
     FunctionId function;
     Kind kind = Kind::callers;
-    FrameChoice frames = FrameChoice::all; // that may be neighbours
     friend bool operator==(const FunctionFocus&, const FunctionFocus&) = default;
 };
 
 class FunctionPass {
   public:
+    // The time of frames that are not shown is their nearest shown caller's own.
     FunctionPass(const Model&, const Window&, const ClassFilter&,
-                 std::optional<FunctionFocus> focus = {});
+                 std::optional<FunctionFocus> focus = {}, FrameChoice frames = FrameChoice::all);
 
     // Looks at some samples or stacks; returns whether something is left to do.
     bool work(size_t samples);
@@ -42,6 +42,7 @@ class FunctionPass {
 
     const Model& model_;
     std::optional<FunctionFocus> focus_;
+    FrameChoice frames_; // beside the focus
     SamplePass pass_;
     std::vector<ClassSums> by_stack_;
     std::vector<FunctionSums> sums_; // by function

@@ -8,8 +8,8 @@
 namespace auger {
 
 Neighbours sum_neighbours(const Model& model, const Window& window, const ClassFilter& filter,
-                          const FunctionFocus& focus) {
-    FunctionPass pass(model, window, filter, focus);
+                          const FunctionFocus& focus, FrameChoice frames) {
+    FunctionPass pass(model, window, filter, focus, frames);
     while (pass.work(SIZE_MAX))
         ;
     Neighbours found{pass.whole(), pass.none(), pass.functions()};

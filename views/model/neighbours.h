@@ -13,7 +13,8 @@ struct Neighbours {
     ClassSums none;                       // as FunctionPass::none
     std::vector<FunctionSums> neighbours; // as FunctionPass::functions; most time first
 };
-Neighbours sum_neighbours(const Model&, const Window&, const ClassFilter&, const FunctionFocus&);
+Neighbours sum_neighbours(const Model&, const Window&, const ClassFilter&, const FunctionFocus&,
+                          FrameChoice frames = FrameChoice::all);
 
 // The functions that are named best (see NameMatch). "LIBRARY:NAME" is that of one file.
 std::vector<FunctionId> find_functions(const SymbolTables&, std::string_view text);

@@ -49,7 +49,8 @@ class DifferencePane final : public ListPane {
 
     std::string_view name() const override { return "difference"; }
     std::string command() const override {
-        return fmt::format("diff {} {}", spell_class(first_), spell_class(second_));
+        std::string text = fmt::format("diff {} {}", spell_class(first_), spell_class(second_));
+        return frames_ == FrameChoice::all ? text : fmt::format("{} --{}", text, name_of(frames_));
     }
     bool refresh(const Model& model, const Scope& scope, const TimeSlice& slice) override;
     bool act(Action, const Model&, const Scope&, std::vector<Wish>&) override;
@@ -92,6 +93,8 @@ class DifferencePane final : public ListPane {
     double most_ns_ = 0; // the longest bar
     size_t significant_ = 0, candidates_ = 0;
     Order order_ = Order::rest;
+    FrameChoice frames_ = FrameChoice::all;
+    bool again_ = false; // others are to be compared
 };
 
 bool DifferencePane::refresh(const Model& model, const Scope& scope, const TimeSlice& slice) {
@@ -99,12 +102,14 @@ bool DifferencePane::refresh(const Model& model, const Scope& scope, const TimeS
     now_ns_ = model.now_ns();
     unseen_ = model.split_near_sample_gap() ? unseen_split_text(model) : "";
     const double cost = difference_sample_ns * static_cast<double>(model.samples().size());
-    if (pace_.due(model, scope, cost) && (!pass_ || pace_.other())) {
+    if ((pace_.due(model, scope, cost) && (!pass_ || pace_.other())) || again_) {
+        again_ = false;
         no_split_ = !model.split().active;
         if (std::exchange(of_, model.split().probe) != model.split().probe)
             cursor_.begin_anew();
         std::tie(first_, second_) = sides_of(model, scope.filter);
-        Result<DiffPass> pass = DiffPass::begin(model, scope.window, first_, second_, false);
+        Result<DiffPass> pass =
+            DiffPass::begin(model, scope.window, first_, second_, false, frames_);
         if (!pass) {
             pass_.reset();
             missing_ = pass.error();
@@ -170,6 +175,11 @@ std::string DifferencePane::text_of(size_t row) const {
 
 bool DifferencePane::act(Action action, const Model& model, const Scope& scope,
                          std::vector<Wish>& wishes) {
+    if (action == Action::frames) {
+        frames_ = next_after(frames_);
+        again_ = true;
+        return true;
+    }
     if (action != Action::sort)
         return ListPane::act(action, model, scope, wishes);
     order_ = order_ == Order::rest         ? Order::difference
@@ -286,7 +296,9 @@ size_t DifferencePane::draw_head(Area& area) {
                  Style::dim);
         x += 2 + (wide ? 41 : 25);
     }
-    area.put(x + 2, y, "function", Style::dim);
+    x = area.put(x + 2, y, "function", Style::dim);
+    if (frames_ != FrameChoice::all)
+        area.put(x + 2, y, fmt::format("--{}", name_of(frames_)), Style::dim);
     return y + 1;
 }
 

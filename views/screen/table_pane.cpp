@@ -29,7 +29,9 @@ class TablePane final : public ListPane {
         if (!focus_.empty() && symbols_)
             text = (focus_.back().kind == FunctionFocus::Kind::callers ? "callers " : "callees ") +
                    spell_word(symbols_->name(focus_.back().function));
-        return filter_.all() ? text : text + " " + spell_class(filter_);
+        if (!filter_.all())
+            text += " " + spell_class(filter_);
+        return frames_ == FrameChoice::all ? text : fmt::format("{} --{}", text, name_of(frames_));
     }
     bool refresh(const Model& model, const Scope& scope, const TimeSlice& slice) override;
     bool act(Action, const Model&, const Scope&, std::vector<Wish>&) override;
@@ -69,6 +71,7 @@ class TablePane final : public ListPane {
     std::optional<FunctionId> go_to_; // where the cursor belongs when the rows are there
     ClassFilter filter_;
     Order order_ = Order::self;
+    FrameChoice frames_ = FrameChoice::all;
     bool by_samples_ = false;
     bool split_ = false;
     bool known_ = false; // something has been found
@@ -83,7 +86,7 @@ bool TablePane::refresh(const Model& model, const Scope& scope, const TimeSlice&
         again_ = false;
         filter_ = scope.filter;
         split_ = model.split().active && model.split().threshold.kind != Threshold::Kind::none;
-        pass_ = std::make_unique<FunctionPass>(model, scope.window, scope.filter, focus());
+        pass_ = std::make_unique<FunctionPass>(model, scope.window, scope.filter, focus(), frames_);
     }
     if (!pass_)
         return false;
@@ -178,6 +181,10 @@ bool TablePane::act(Action action, const Model& model, const Scope& scope,
         if (symbols_)
             sort();
         return true;
+    case Action::frames:
+        frames_ = next_after(frames_);
+        again_ = true;
+        return true;
     case Action::callers:
     case Action::callees:
         if (!selected())
@@ -218,7 +225,12 @@ void TablePane::open_row(size_t, const Model&, const Scope&, std::vector<Wish>&)
 
 size_t TablePane::draw_head(Area& area) {
     if (rows_.empty() && !shown_focus_) {
-        area.put_lines(0, known_ ? "No samples." : "Looking ...", Style::dim);
+        area.put_lines(0,
+                       !known_ ? "Looking ..."
+                       : frames_ == FrameChoice::all
+                           ? "No samples."
+                           : fmt::format("No frame is {}.", name_of(frames_)),
+                       Style::dim);
         return area.height();
     }
     size_t y = 0;
@@ -251,7 +263,9 @@ size_t TablePane::draw_head(Area& area) {
         area.put_right(x + 18, y, "of fast", Style::fast);
         x += 18;
     }
-    area.put(x + 2, y, "function", title(Order::name));
+    x = area.put(x + 2, y, "function", title(Order::name));
+    if (frames_ != FrameChoice::all)
+        area.put(x + 2, y, fmt::format("--{}", name_of(frames_)), Style::dim);
     return y + 1;
 }
 

@@ -11,15 +11,15 @@
 namespace auger {
 
 Canvas neighbours_view(const Model& model, const ViewOptions& options, const FunctionFocus& focus,
-                       const ClassFilter& filter) {
+                       const ClassFilter& filter, FrameChoice frames) {
     const bool callers = focus.kind == FunctionFocus::Kind::callers;
     const std::string name = display_name(model.symbols().name(focus.function));
     std::string title = fmt::format("{} of {}", callers ? "callers" : "callees", name);
     if (!filter.all())
         title += " " + escape_untrusted(to_string(filter));
-    if (focus.frames != FrameChoice::all)
-        title += fmt::format(" --{}", name_of(focus.frames));
-    const Neighbours found = sum_neighbours(model, options.window, filter, focus);
+    if (frames != FrameChoice::all)
+        title += fmt::format(" --{}", name_of(frames));
+    const Neighbours found = sum_neighbours(model, options.window, filter, focus, frames);
     Canvas canvas = start_view(model, options, title, true);
     add_left_out(canvas, model, Classifier(model), options.window);
     const SampleSum whole = found.function.sum();

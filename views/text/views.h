@@ -73,7 +73,7 @@ Canvas threads_view(const Model&, const ViewOptions&, const ClassFilter& filter 
 Canvas suggest_view(const Model&, const ViewOptions&, const Suggestions&);
 // Callers or callees of a function.
 Canvas neighbours_view(const Model&, const ViewOptions&, const FunctionFocus&,
-                       const ClassFilter& filter = {});
+                       const ClassFilter& filter = {}, FrameChoice frames = FrameChoice::all);
 Canvas probes_view(const Model&, const ViewOptions&);
 // The functions of a probe, or of all.
 Canvas functions_view(const Model&, const ViewOptions&, std::optional<ProbeId> probe = {},
