@@ -217,12 +217,13 @@ void Endpoint::share_sampling(uint64_t now_ns) {
         demand.rate_hz = std::max(demand.rate_hz, one.rate_hz);
         demand.wall |= one.wall;
     }
-    if (sampling_since_ns_ != 0)
+    const bool goes_on = sampling_since_ns_ != 0;
+    if (goes_on)
         sampled_ns_ += now_ns - sampling_since_ns_;
     auto set = sampling_.set_demand(demand);
     // Loading the programs for it takes some of the time.
     const uint64_t in_force_ns = backend_.now_ns();
-    sampling_since_ns_ = sampling_.is_for_others() ? in_force_ns : 0;
+    sampling_since_ns_ = !sampling_.is_for_others() ? 0 : goes_on ? now_ns : in_force_ns;
     if (set) {
         for (Job& job : jobs_) {
             if (!samples_now(job, now_ns))
