@@ -69,7 +69,7 @@ class Backend {
     virtual Result<CallSites> find_call_sites(const std::string& function) = 0;
     // Of the target's files; `pattern` is PROVIDER:NAME or LIBRARY:PROVIDER:NAME, globs.
     virtual Result<UsdtProbes> find_usdt_probes(const std::string& pattern) = 0;
-    // Where the target's processes wait for connections; of every process none.
+    // Where the target's processes listen; none without a target, or where it is every process.
     virtual Result<Listeners> find_listeners() = 0;
     // Of the kernel; `pattern` is CATEGORY:NAME, globs.
     virtual Result<Tracepoints> list_tracepoints(const std::string& pattern) = 0;

@@ -321,9 +321,6 @@ Result<UsdtProbes> LiveBackend::find_usdt_probes(const std::string& pattern) {
 }
 
 Result<Listeners> LiveBackend::find_listeners() {
-    if (target_.spec().kind == TargetSpec::Kind::none)
-        return Error{"find where the target listens", "", "there is no target",
-                     "set one first: `target PID`"};
     loop_.deliver_all();
     view_.expire();
     const TargetView& view = view_.get();

@@ -69,15 +69,21 @@ namespace {
 std::string where_else(const ExchangeDefinition& exchanges, const TargetView& view) {
     if (!exchanges.unix_path.empty() || exchanges.port || view.everything)
         return {};
+    constexpr size_t most = 4;
     std::vector<std::string> paths;
     for (const Listener& listener : listeners_of(view.pids).places)
         if (!listener.unix_path.empty())
             paths.push_back(listener.unix_path);
-    return paths.empty()
-               ? ""
-               : fmt::format("not what is asked at unix sockets: the target listens at {} "
-                             "(exchanges unix PATH)",
-                             fmt::join(paths, ", "));
+    if (paths.empty())
+        return {};
+    if (paths.size() > most) {
+        std::string rest = fmt::format("{} more", paths.size() - most);
+        paths.resize(most);
+        paths.push_back(std::move(rest));
+    }
+    return fmt::format("requests on unix sockets are not seen: the target listens on {} (write "
+                       "exchanges unix PATH)",
+                       fmt::join(paths, ", "));
 }
 
 } // namespace

@@ -77,8 +77,8 @@ void TargetMembers::tell_exit(pid_t pid) {
     if (!exits_.often(now_ns))
         sink_.on_notice(now_ns, fmt::format("{} ({}): exited", target_.name_of(pid), pid));
     else if (std::exchange(exits_are_told_, false))
-        sink_.on_notice(now_ns, "processes of the target exit ten times a second and more: while "
-                                "they do, it is not told of each");
+        sink_.on_notice(now_ns, "processes of the target exit more than ten times a second: while "
+                                "they do, single exits are not reported");
 }
 
 bool TargetMembers::collect_command() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where processes wait for connections, as /proc has it: by TCP, and at unix sockets.
+// Where processes listen, as /proc has it: by TCP, and at unix sockets.
 #pragma once
 
 #include "loader/reports/listeners.h"

@@ -108,6 +108,8 @@ bool run_in_time(std::function<void()> work) {
         all.idle = std::make_shared<Worker>();
         std::thread(run, all.idle).detach();
     }
+    // Who is to wait for somebody else's memory again and again loads the machine first.
+    const bool patient = all.stuck == 0;
     Worker& worker = *all.idle;
     std::unique_lock lock(worker.mutex);
     worker.work = std::move(work);
@@ -117,7 +119,7 @@ bool run_in_time(std::function<void()> work) {
          turn++) {
         const pid_t tid = worker.tid;
         lock.unlock();
-        const bool goes_on = is_runnable(tid) || turn < turns_for_load();
+        const bool goes_on = is_runnable(tid) || (patient && turn < turns_for_load());
         lock.lock();
         if (!goes_on)
             break;

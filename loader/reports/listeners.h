@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where programs wait for connections. Changes when more is told of such a place.
+// Where programs listen. Changes when more is told of such a place.
 #pragma once
 
 #include <compare>

@@ -10,6 +10,7 @@
 #include "loader/stream/branch.h"
 #include "loader/stream/observed_exit.h"
 #include "loader/stream/park_reason.h"
+#include "loader/stream/threshold.h"
 
 #include <array>
 #include <compare>
@@ -214,17 +215,6 @@ struct SpecInfo {
     uint64_t offset = 0;  // of the function or the call instruction in the file, bytes
     ObservedExit way_out;
     MachineId machine{};
-};
-
-// How a probe's threshold is meant: a fixed duration, or a percentile of its own recent calls. A
-// fixed one of 0 is exceeded by every call, and each time that a place is reached.
-struct Threshold {
-    enum class Kind : uint8_t { none = 0, fixed = 1, percentile = 2 };
-    Kind kind = Kind::none;
-    uint64_t fixed_ns = 0;
-    double percentile = 0; // in (0, 100)
-    bool is_of_every_call() const { return kind == Kind::fixed && fixed_ns == 0; }
-    friend bool operator==(const Threshold&, const Threshold&) = default;
 };
 
 // What is asked of a probe's calls, and read of them, as typed; see loader/values.

@@ -139,7 +139,7 @@ Parsed<CommandPtr> parse_on(Arguments& arguments) {
     const bool every = arguments.take_if("trace");
     if (!every && !arguments.take_if("slow"))
         return Complaint{arguments.peek().span,
-                         "only slow calls, and what is traced, trigger something",
+                         "only slow calls and traced probes trigger a recording",
                          fmt::format("usage: {}", arguments.usage()), Error::Kind::usage};
     auto probe = parse_probe(arguments);
     if (!probe)
@@ -152,7 +152,7 @@ Parsed<CommandPtr> parse_on(Arguments& arguments) {
     auto command = std::make_unique<SetTrigger>();
     command->probe = std::move(*probe);
     if (every) {
-        command->threshold.kind = Threshold::Kind::fixed;
+        command->threshold = every_call;
     } else {
         auto threshold = parse_threshold_value(arguments, command->probe);
         if (!threshold)

@@ -7,18 +7,7 @@ namespace auger {
 namespace {
 
 Parsed<CommandPtr> parse_slow(Arguments& arguments) {
-    auto probe = parse_probe(arguments);
-    if (!probe)
-        return probe.complaint();
-    auto command = std::make_unique<Tracing>();
-    command->probe = std::move(*probe);
-    if (arguments.take_if("off"))
-        return as_command(std::move(command));
-    auto threshold = parse_threshold_value(arguments, command->probe);
-    if (!threshold)
-        return threshold.complaint();
-    command->threshold = *threshold;
-    return parse_tracing_clauses(arguments, std::move(command));
+    return parse_tracing(arguments, true);
 }
 
 } // namespace

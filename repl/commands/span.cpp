@@ -128,7 +128,7 @@ struct AutoSpan final : Command {
         std::string cause = "no program of the target is one that spans are known of";
         if (!left_out.empty())
             cause += fmt::format(" ({})", fmt::join(some_of(left_out), "; "));
-        cause += ", and none waits for connections";
+        cause += ", and none listens for connections";
         return {at, std::move(cause),
                 fmt::format("they are known of {}, and of programs that mark them with auger.h or "
                             "auger.py; \"help span\" says how to name others",
@@ -220,7 +220,7 @@ tracepoints are system calls'), and ends without a beginning are not counted as 
 `span auto` makes the spans that are known of the target's programs (haproxy, nginx, postgres,
 redis-server; mariadbd's commands are calls), and those that programs mark themselves with
 AUGER_SPAN_BEGIN(NAME, id) of auger.h, or auger.Span("NAME") of auger.py, and says what they are from
-and to. Where there are none it makes exchanges of each place where the target waits for connections,
+and to. Where there are none it makes exchanges of each place where the target listens:
 ports and unix sockets.)help",
         .examples =
             R"help(span request from ngx_http_create_request key ret to ngx_http_free_request key arg0

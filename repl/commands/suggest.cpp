@@ -80,7 +80,7 @@ Functions that do one piece of work and return, such as the handler of a request
 that samples saw return, below main, thread starts and event loops. "returns" counts what two samples
 of one thread prove, so there are at least as many. Of the last 200,000 samples; `sample wall` knows
 more of them than `sample`, since a thread that waits for work is in none. It also names the spans
-that the program marks with auger.h or auger.py, or where it waits for connections, which `span auto`
+that the program marks with auger.h or auger.py, or where it listens, which `span auto`
 times.)help",
         .examples = R"help(suggest)help",
         .arguments = {{.words = "-n"}, {}},

@@ -7,15 +7,7 @@ namespace auger {
 namespace {
 
 Parsed<CommandPtr> parse_trace(Arguments& arguments) {
-    auto probe = parse_probe(arguments);
-    if (!probe)
-        return probe.complaint();
-    auto command = std::make_unique<Tracing>();
-    command->probe = std::move(*probe);
-    if (arguments.take_if("off"))
-        return as_command(std::move(command));
-    command->threshold.kind = Threshold::Kind::fixed;
-    return parse_tracing_clauses(arguments, std::move(command));
+    return parse_tracing(arguments, false);
 }
 
 } // namespace
@@ -29,8 +21,8 @@ CommandRow trace_command() {
         .details = R"help(
 Records each time that a line, a USDT probe, a tracepoint, or any place inside a function is reached,
 and each call of a function or span: with time, thread, stack and values. `calls` lists them; each
-belongs to the call around it, so that behind `split handle > p95` `calls slow` lists what was reached
-in slow calls.
+belongs to the call around it: after `split handle > p95`, `calls slow` lists what was reached in slow
+calls.
 
 `if PREDICATE` traces only those for which it holds. `show` chooses the values that are recorded:
 without it all arguments of a USDT probe (arg0, arg1), all fields of a tracepoint (args.FIELD), or a

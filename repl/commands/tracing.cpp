@@ -55,24 +55,45 @@ Parsed<void> read_show(const Section& section, Tracing& command) {
     return {};
 }
 
-} // namespace
-
-Parsed<CommandPtr> parse_tracing_clauses(Arguments& arguments, std::unique_ptr<Tracing> command) {
+// `[if PREDICATE] [show EXPRESSION, ...]`, up to the end.
+Parsed<void> read_clauses(Arguments& arguments, Tracing& command) {
     constexpr std::string_view keywords[]{"if", "show"};
     auto sections = parse_sections(arguments, keywords);
     if (!sections)
         return sections.complaint();
     for (const Section& section : *sections) {
         if (section.keyword == "show") {
-            if (auto read = read_show(section, *command); !read)
+            if (auto read = read_show(section, command); !read)
                 return read.complaint();
             continue;
         }
         auto predicate = predicate_of(section);
         if (!predicate)
             return predicate.complaint();
-        command->traced_if = std::move(*predicate);
+        command.traced_if = std::move(*predicate);
     }
+    return {};
+}
+
+} // namespace
+
+Parsed<CommandPtr> parse_tracing(Arguments& arguments, bool with_threshold) {
+    auto probe = parse_probe(arguments);
+    if (!probe)
+        return probe.complaint();
+    auto command = std::make_unique<Tracing>();
+    command->probe = std::move(*probe);
+    if (arguments.take_if("off"))
+        return as_command(std::move(command));
+    command->threshold = every_call;
+    if (with_threshold) {
+        auto threshold = parse_threshold_value(arguments, command->probe);
+        if (!threshold)
+            return threshold.complaint();
+        command->threshold = *threshold;
+    }
+    if (auto read = read_clauses(arguments, *command); !read)
+        return read.complaint();
     return as_command(std::move(command));
 }
 

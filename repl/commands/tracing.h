@@ -26,8 +26,9 @@ struct Tracing final : EditCommand {
     std::string next_step(const ProbeSetting& made) const override;
 };
 
-// `[if PREDICATE] [show EXPRESSION, ...]`, up to the end.
-Parsed<CommandPtr> parse_tracing_clauses(Arguments& arguments, std::unique_ptr<Tracing> command);
+// `PROBE off`, or `PROBE [> THRESHOLD] [if PREDICATE] [show EXPRESSION, ...]`: with a threshold, or
+// without, which is every call.
+Parsed<CommandPtr> parse_tracing(Arguments& arguments, bool with_threshold);
 
 inline constexpr std::string_view clause_words = "if show";
 inline constexpr std::string_view clause_values = "arg0 arg1 arg2 ret errno trace span_id off";

@@ -55,7 +55,7 @@ std::string listener_advice(const Listeners& listeners) {
     constexpr size_t most = 4;
     std::vector<std::string> places;
     for (const Listener& listener : listeners.places)
-        places.push_back(spell_listener(listener));
+        places.push_back(escape_untrusted(spell_listener(listener)));
     if (places.empty())
         return {};
     if (places.size() > most) {

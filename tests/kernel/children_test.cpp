@@ -112,7 +112,7 @@ TEST_F(ShortLivedChildren, AreSampledAsOftenAsTheyRun) {
     EXPECT_LT(working, 174u);
     session.expect_samples_add_up();
     // Many of them end within each second, of which not each is told.
-    EXPECT_TRUE(session.noticed("it is not told of each"));
+    EXPECT_TRUE(session.noticed("single exits are not reported"));
     EXPECT_LT(std::ranges::count_if(
                   session.model().notices(),
                   [](const Notice& notice) { return notice.text.ends_with("): exited"); }),

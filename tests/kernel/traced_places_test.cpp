@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <set>
 #include <string>
@@ -18,8 +19,6 @@ namespace {
 
 using testing::Contains;
 using testing::HasSubstr;
-
-constexpr Threshold every_call{Threshold::Kind::fixed};
 
 CallConditions traced_if(const std::string& predicate) {
     CallConditions conditions;
@@ -69,7 +68,7 @@ TEST_F(TracedPlaces, HaveTheValuesOfTheProgram) {
     expect_traced(session, line, orders);
     expect_traced(session, large, orders - 40);
     EXPECT_EQ(session.calls(large).returns, orders) << "all are counted";
-    session.backend().settle_symbols(seconds(60));
+    session.backend().settle_symbols(std::chrono::seconds(60));
 
     uint64_t id = 0;
     std::set<size_t> in;
@@ -163,7 +162,7 @@ TEST_F(TracedPlaces, TracepointsHaveTheirFields) {
     program.go();
     EXPECT_EQ(program.wait_exit(), 0);
     session.pump_to_end();
-    session.backend().settle_symbols(seconds(60));
+    session.backend().settle_symbols(std::chrono::seconds(60));
     uint64_t round = 0;
     for (const SlowCall* call : traced(session, write)) {
         const CallIndex parent = session.model().calls()[call->call].parent;

@@ -32,7 +32,12 @@ TYPED_TEST(LanguageServers, SlowRequestsAreExplainedByTheirOwnFunctions) {
     TypeParam server;
     LiveAuger auger({"-p", std::to_string(server.pid()), "--tree"});
     auger.run({"overhead off", "sample 999"});
-    auger.run({"span auto"});
+    // Exchanges are of ports, unless a path is given; who has none there is told.
+    const json by_port = auger.ask("span tcp exchanges");
+    EXPECT_EQ(by_port["notes"].dump().find("the target listens on /") != std::string::npos,
+              server.listens().starts_with("unix"))
+        << by_port;
+    auger.run({"delete tcp", "span auto"});
     const uint64_t asked = server.load();
     auger.run({"wait until calls requests >= " + std::to_string(asked) + " for 60s"});
     const json hist = auger.ask("hist requests");

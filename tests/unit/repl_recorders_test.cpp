@@ -367,7 +367,8 @@ TEST_F(TriggerTest, IsASettingOfItsProbe) {
     run("undo");
     EXPECT_THAT(run("on"), HasSubstr("on slow calls of handle > p99"));
     EXPECT_THAT(run("on slow handle off; on"), HasSubstr("slow calls trigger nothing"));
-    EXPECT_THAT(run("on fast handle"), HasSubstr("test.aug:1:4: error: only slow calls, and what is traced, trigger"));
+    EXPECT_THAT(run("on fast handle"),
+                HasSubstr("test.aug:1:4: error: only slow calls and traced probes trigger"));
     EXPECT_THAT(run("on slow handle > 1ms record last 1h"), HasSubstr("between 1s and 600s"));
     EXPECT_THAT(run("on slow handle > 1ms"), HasSubstr("\"record last\""));
 }

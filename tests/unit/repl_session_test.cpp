@@ -55,7 +55,7 @@ TEST(Session, SpansOfProgramsThatAreKnownAreMadeByThemselves) {
     EXPECT_THAT(
         test.run("span auto"),
         HasSubstr("test.aug:1:1: error: no program of the target is one that spans are "
-                  "known of, and none waits for connections\n    span auto\n    ^~~~~~~~~\n  "
+                  "known of, and none listens for connections\n    span auto\n    ^~~~~~~~~\n  "
                   "they are known of haproxy, "
                   "mariadbd, nginx, postgres, redis-server, and of programs that mark them with "
                   "auger.h"));
@@ -69,30 +69,6 @@ TEST(Session, SpansOfProgramsThatAreKnownAreMadeByThemselves) {
         test.backend.process_name = name;
         EXPECT_THAT(test.run("span auto"), HasSubstr("timing ")) << name;
     }
-}
-
-// Of others it is what is asked and answered where they wait for connections.
-TEST(Session, SpansOfOtherProgramsAreWhatIsAskedWhereTheyListen) {
-    TestSession test;
-    test.run("target 4711");
-    test.backend.listeners.places = {{0, "/run/php/fpm 8.2.sock"}};
-    EXPECT_THAT(test.run("suggest"), HasSubstr("\"span auto\" times what is asked and answered at "
-                                               "unix \"/run/php/fpm 8.2.sock\"\n"));
-    EXPECT_THAT(test.run("span auto"), HasSubstr("timing requests (probe 1) exchanges unix "));
-    EXPECT_EQ(test.session.settings().probes.at(0).span.exchanges->unix_path,
-              "/run/php/fpm 8.2.sock");
-    test.run("delete 1");
-    // Names are told apart, whatever the target calls its sockets.
-    test.backend.listeners.places = {
-        {0, "/a/app.sock"}, {0, "/b/app.sock"}, {0, "@\x1b[2J"}, {80, ""}};
-    const std::string said = test.run("span auto");
-    for (const char* name :
-         {"requests-app-sock ", "requests-app-sock-2 ", "requests----2J ", "requests-80 "})
-        EXPECT_THAT(said, HasSubstr(std::string("timing ") + name)) << said;
-    EXPECT_THAT(said, Not(HasSubstr("\x1b")));
-    // A program of which spans are known is timed by those.
-    test.backend.process_name = "nginx";
-    EXPECT_THAT(test.run("span auto"), Not(HasSubstr("exchanges")));
 }
 
 TEST(Session, CallersAreOfAFunctionThatWasSeen) {
