@@ -16,8 +16,6 @@
 namespace auger::test {
 namespace {
 
-constexpr Threshold every_call = {Threshold::Kind::fixed, 1, 0};
-
 using testing::HasSubstr;
 using testing::Not;
 

@@ -22,7 +22,6 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr Threshold every_call = {Threshold::Kind::fixed, 1, 0};
 constexpr const char* by_route = "golabel(\"route\")";
 
 std::vector<std::string> programs() {

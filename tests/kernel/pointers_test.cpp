@@ -8,8 +8,6 @@
 namespace auger::test {
 namespace {
 
-constexpr Threshold every_call = {Threshold::Kind::fixed, 1, 0};
-
 class Pointers : public KernelTest {
   protected:
     // The slow calls of `visit` that show the expressions, and the program's account in `account_`.

@@ -16,7 +16,6 @@ namespace {
 
 using testing::MatchesRegex;
 
-constexpr Threshold every_call = {Threshold::Kind::fixed, 1, 0};
 constexpr const char* lost_contexts = "trace contexts: unreadable, or changed while they were read";
 
 CallConditions shows(std::vector<std::string> values) {

@@ -16,8 +16,6 @@
 namespace auger::test {
 namespace {
 
-constexpr Threshold every_call = {Threshold::Kind::fixed, 1, 0};
-
 class Values : public KernelTest, public testing::WithParamInterface<WayOut> {
   protected:
     Values() : log_path_("/tmp/auger-test-log-" + std::to_string(getpid())) {}
