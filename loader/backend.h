@@ -53,12 +53,17 @@ class Backend {
     virtual uint64_t now_ns() const = 0;
 
     virtual Result<void> set_target(const TargetSpec&) = 0;
+    // Whether set_target() would be refused, as far as that can be known before. Changes nothing,
+    // and starts no command.
+    virtual Result<void> check_target(const TargetSpec&) { return {}; }
     virtual TargetStatus target_status() const = 0;
     // Lets a `-- COMMAND` target run; it was started stopped, so that probes miss nothing. Does
     // nothing when there is none or it runs already.
     virtual Result<void> start_command() = 0;
 
     virtual Result<ProbeReport> add_probe(const ProbeRequest&) = 0;
+    // Whether add_probe() would be refused, likewise. Nothing is attached.
+    virtual Result<void> check_probe(const ProbeRequest&) { return {}; }
     // What adding a probe of this text would do. Nothing is attached.
     virtual Result<ProbePlan> plan_probe(const std::string& text) = 0;
     virtual Result<void> remove_probe(ProbeId) = 0;

@@ -81,9 +81,11 @@ class LiveBackend final : public Backend {
     uint64_t now_ns() const override { return clock_ns(); }
 
     Result<void> set_target(const TargetSpec& spec) override;
+    Result<void> check_target(const TargetSpec& spec) override;
     TargetStatus target_status() const override { return target_.status(); }
     Result<void> start_command() override;
     Result<ProbeReport> add_probe(const ProbeRequest& request) override;
+    Result<void> check_probe(const ProbeRequest& request) override;
     Result<ProbePlan> plan_probe(const std::string& text) override;
     Result<CallSites> find_call_sites(const std::string& function) override;
     Result<UsdtProbes> find_usdt_probes(const std::string& pattern) override;
@@ -252,6 +254,18 @@ Result<void> LiveBackend::set_target(const TargetSpec& spec) {
     return {};
 }
 
+Result<void> LiveBackend::check_target(const TargetSpec& spec) {
+    if (spec.kind == TargetSpec::Kind::command)
+        return {};
+    const auto target = target_.prepare(spec);
+    if (!target)
+        return target.error();
+    const auto ticks = sampling_.prepare_target(spec.kind == TargetSpec::Kind::all, target->pids());
+    if (!ticks)
+        return ticks.error();
+    return {};
+}
+
 Result<void> LiveBackend::start_command() {
     if (!target_.waiting_to_start())
         return {};
@@ -297,9 +311,19 @@ Result<ProbeReport> LiveBackend::add_probe(const ProbeRequest& request) {
                                      [&] { return probes_.add(request, view_.get()); });
 }
 
+Result<void> LiveBackend::check_probe(const ProbeRequest& request) {
+    const auto plan = ask_of_probe<ProbePlan>(
+        request.text, [&] { return probes_.plan(request, view_.get(), overhead_.costs()); });
+    if (!plan)
+        return plan.error();
+    return {};
+}
+
 Result<ProbePlan> LiveBackend::plan_probe(const std::string& text) {
+    ProbeRequest request;
+    request.text = text;
     return ask_of_probe<ProbePlan>(
-        text, [&] { return probes_.plan(text, view_.get(), overhead_.costs()); });
+        text, [&] { return probes_.plan(request, view_.get(), overhead_.costs()); });
 }
 
 Result<CallSites> LiveBackend::find_call_sites(const std::string& function) {

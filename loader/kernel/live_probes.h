@@ -63,7 +63,9 @@ class LiveProbes {
 
     Result<ProbeReport> add(const ProbeRequest& request, const TargetView& view);
     // What add() would do, and what a call then costs.
-    Result<ProbePlan> plan(const std::string& text, const TargetView& view, const HitCosts& costs);
+    // Of a span it is told only whether there is what its points are at.
+    Result<ProbePlan> plan(const ProbeRequest& request, const TargetView& view,
+                           const HitCosts& costs);
     // `function` as a probe's text names it.
     Result<CallSites> find_call_sites(const std::string& function, const TargetView& view);
     // `pattern` as a probe's text names them, with or without `usdt:`.
@@ -211,6 +213,9 @@ class LiveProbes {
     static std::string tail_note(const Place& place);
     Result<ProbeReport> add_span(const ProbeRequest& request, const TargetView& view);
     // Its spec, and probes at its points; all or nothing.
+    // A point of a span, and where it is; nothing: in a program or library that may still come.
+    using FoundPoint = std::pair<Probe, std::optional<ProbeMatches>>;
+    Result<std::vector<FoundPoint>> find_points(const Probe& span, const TargetView& view);
     Result<void> attach_span(Probe& span, const TargetView& view, ProbeReport& report);
     // Its points are no more.
     void remove_points(const Probe& span);

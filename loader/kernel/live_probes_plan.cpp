@@ -116,15 +116,28 @@ ProbePlan::Cost LiveProbes::cost_of(const Place& place, const HitCosts& costs) {
             entry + std::ranges::max(place.exits() | std::views::transform(cost))};
 }
 
-Result<ProbePlan> LiveProbes::plan(const std::string& text, const TargetView& view,
+Result<ProbePlan> LiveProbes::plan(const ProbeRequest& request, const TargetView& view,
                                    const HitCosts& costs) {
-    ParsedProbe parsed = parse_probe(text);
+    ProbeInfo info;
+    info.id = request.id;
+    info.text = request.text;
+    info.slow = request.slow;
+    info.conditions = request.conditions;
+    Probe probe{std::move(info), {}, way_out_, ThresholdFollower(request.slow), {}, {}};
+    if (!request.span.empty()) {
+        probe.span = request.span;
+        const auto points = find_points(probe, view);
+        if (!points)
+            return points.error();
+        return ProbePlan{};
+    }
+    ParsedProbe parsed = parse_probe(request.text);
     if (parsed.error)
         return parsed.error->error;
-    ProbeInfo info;
-    info.text = text;
-    const Probe probe{
-        std::move(info), *parsed.pattern, way_out_, ThresholdFollower(Threshold{}), {}, {}};
+    probe.pattern = *parsed.pattern;
+    if (needs_durations(probe.info.slow))
+        if (auto checked = check_durations(probe, "trace slow calls"); !checked)
+            return checked.error();
     ProbePlan plan;
     plan.costs_measured = costs.measured;
     ProbeReport& report = plan.report;
@@ -157,7 +170,7 @@ Result<ProbePlan> LiveProbes::plan(const std::string& text, const TargetView& vi
     tell_being_read(chosen->being_read, view, report.notes);
     report.pending = report.places.empty();
     if (report.pending && chosen->being_read.empty())
-        return nothing_to_time(text, report);
+        return nothing_to_time(request.text, report);
     return plan;
 }
 

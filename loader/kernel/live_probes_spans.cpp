@@ -151,9 +151,9 @@ Result<ProbeReport> LiveProbes::add_span(const ProbeRequest& request, const Targ
     return report;
 }
 
-Result<void> LiveProbes::attach_span(Probe& span, const TargetView& view, ProbeReport& report) {
-    // What can fail for what was typed fails before anybody is told of a spec.
-    std::vector<std::pair<Probe, std::optional<ProbeMatches>>> points;
+Result<std::vector<LiveProbes::FoundPoint>> LiveProbes::find_points(const Probe& span,
+                                                                    const TargetView& view) {
+    std::vector<FoundPoint> points;
     for (const SpanPoint& point : span.span.points) {
         ParsedProbe parsed = parse_probe(point.probe);
         if (parsed.error)
@@ -182,6 +182,15 @@ Result<void> LiveProbes::attach_span(Probe& span, const TargetView& view, ProbeR
         }
         points.emplace_back(std::move(probe), std::move(found));
     }
+    return points;
+}
+
+Result<void> LiveProbes::attach_span(Probe& span, const TargetView& view, ProbeReport& report) {
+    // What can fail for what was typed fails before anybody is told of a spec.
+    auto found = find_points(span, view);
+    if (!found)
+        return found.error();
+    std::vector<FoundPoint>& points = *found;
 
     TimedPlace own{};
     auto spec = specs_.add(settings_of(span, own));

@@ -27,9 +27,10 @@ constexpr size_t most_unread = 32 << 20;
 constexpr uint32_t most_completions = 1000;
 constexpr std::chrono::seconds longest_settling{10};
 
-Error refused_of_agent(std::string operation, std::string subject) {
-    return {std::move(operation), std::move(subject), "an agent does not do that for a console",
-            "do it on that machine: `auger`", Error::Kind::unsupported};
+Error refused_command(const TargetSpec& target) {
+    return {"start", target.command.empty() ? "" : target.command.front(),
+            "an agent does not do that for a console", "do it on that machine: `auger`",
+            Error::Kind::unsupported};
 }
 
 template <typename T>
@@ -65,9 +66,16 @@ struct CarryOut {
 
     Result<std::string> operator()(const SetTarget& request) const {
         if (request.target.kind == TargetSpec::Kind::command)
-            return refused_of_agent(
-                "start", request.target.command.empty() ? "" : request.target.command.front());
+            return refused_command(request.target);
         return packed(backend.set_target(request.target));
+    }
+    Result<std::string> operator()(const CheckTarget& request) const {
+        if (request.target.kind == TargetSpec::Kind::command)
+            return refused_command(request.target);
+        return packed(backend.check_target(request.target));
+    }
+    Result<std::string> operator()(const CheckProbe& request) const {
+        return packed(backend.check_probe(request.probe));
     }
     Result<std::string> operator()(const AddProbe& request) const {
         return packed(backend.add_probe(request.probe));

@@ -41,6 +41,8 @@ class AgentLink {
     const OpenReport& report() const { return *report_; }
     const HostState& state() const { return state_; }
     const ClockOffset& clock() const { return clock_; }
+    // Whether it says before an edit that it would refuse it (CheckTarget, CheckProbe).
+    bool checks() const { return agreement_ && agreement_->checks; }
     // Of a relay: how its hosts are.
     const std::vector<HostReport>& hosts() const { return relayed_.hosts; }
     // Likewise, before a block of the stream is delivered. False: it cannot be.

@@ -7,12 +7,32 @@
 
 namespace auger::remote {
 
-Result<Hosts::Answers> edit_everywhere(Hosts& hosts, const Request& forward,
-                                       const Request& backward, Hosts::Patience patience) {
+Result<void> check_everywhere(Hosts& hosts, const Request& check, Hosts::Patience patience) {
+    std::vector<Host*> asked = hosts.live();
+    std::erase_if(asked, [](const Host* host) { return !host->link().checks(); });
+    const Hosts::Answers answers = hosts.ask(asked, check, patience, Hosts::Unanswered::forgotten);
+    OfHosts<Error> refused;
+    for (const auto& [host, answer] : answers)
+        if (!answer)
+            refused.emplace_back(host->name(), answer.error());
+    if (refused.empty())
+        return {};
+    return joined(refused, answers.size());
+}
+
+Result<Hosts::Answers> edit_everywhere(Hosts& hosts, const EditRequests& edit,
+                                       Hosts::Patience patience) {
     const auto none_is_there = [] {
         return Error{"ask", "the hosts", "none of them is there",
                      "`status` says why; they are tried again and again"};
     };
+    if (edit.check) {
+        patience.longest /= 2; // of it, and of the edit
+        patience.behind_first /= 2;
+        if (auto checked = check_everywhere(hosts, *edit.check, patience); !checked)
+            return checked.error();
+    }
+    const Request &forward = edit.forward, &backward = edit.backward;
     // Who is silent would do it when nobody expects it any more.
     for (const auto& host : hosts.all())
         if (host->state() == Host::State::stale)

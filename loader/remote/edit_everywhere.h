@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // edit_everywhere: one edit on all hosts, or on none. Each agent's backend makes an edit as a whole
-// or not at all; where one refuses, those that have made it take it back. What comes of an edit is
-// not looked at before it is decided. Hosts that are lost meanwhile do not count: whoever comes
+// or not at all. Where others would lose by an edit that is made and taken back, all are asked
+// first whether they would refuse it, and it is made when none does; what can still fail then (the
+// kernel refuses a link) is taken back by those that have made it. What comes of an edit is not
+// looked at before it is decided. Hosts that are lost meanwhile do not count: whoever comes
 // back is given what is in force by then (Hosts::Edit). Who is long at work on it is not waited
 // for: it follows. Changes when edits are to be agreed on in another way.
 #pragma once
@@ -11,12 +13,22 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
 namespace auger::remote {
 
+// Asks whether an edit would be refused (CheckTarget, CheckProbe): fails when one host would. Who
+// does not say so in time, or is too old to, does not count.
+Result<void> check_everywhere(Hosts& hosts, const Request& check, Hosts::Patience patience);
+
+struct EditRequests {
+    Request forward, backward;
+    std::optional<Request> check{}; // asked first; nothing: taken back, it leaves no trace
+};
+
 // The answers of those that have made it; fails when one refused, or none is there.
-Result<Hosts::Answers> edit_everywhere(Hosts& hosts, const Request& forward,
-                                       const Request& backward, Hosts::Patience patience);
+Result<Hosts::Answers> edit_everywhere(Hosts& hosts, const EditRequests& edit,
+                                       Hosts::Patience patience);
 
 // What was answered, by host, in the order of their names; refusals are left out.
 template <typename Answer>

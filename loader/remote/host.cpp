@@ -18,6 +18,9 @@ namespace {
 
 constexpr uint64_t stale_ns = uint64_t{silent_is_stale.count()} * second_ns,
                    lost_ns = uint64_t{silent_is_lost.count()} * second_ns;
+// ssh gives up who cannot be reached after 10 s (ConnectTimeout); a login by a link of 200 ms that
+// loses packets, to a busy machine, takes longer than that.
+constexpr uint64_t longest_login_ns = 30 * second_ns;
 constexpr uint64_t first_pause_ns = second_ns, longest_pause_ns = 30 * second_ns;
 constexpr uint64_t ping_interval_ns = second_ns;
 constexpr size_t most_complaints = 4 << 10;
@@ -261,7 +264,7 @@ void Host::work(uint64_t now_ns, bool may_start) {
     const uint64_t silent = now_ns - std::min(now_ns, heard_ns_);
     if (link_->clock().has_jumped()) // it is compared anew when the agent is
         end("its clock and this machine's have come apart: one of them has slept", now_ns, true);
-    else if (silent >= lost_ns)
+    else if (silent >= (waits_for_hello() ? longest_login_ns : lost_ns))
         end(complaint(fmt::format("it has said nothing for {} s", silent / second_ns)), now_ns,
             true);
     else if (state_ == State::live && silent >= stale_ns)

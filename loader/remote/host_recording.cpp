@@ -7,14 +7,11 @@
 
 namespace auger::remote {
 
-// "x.auger" of web1 is "x-web1.auger", and when it was lost and is there again "x-web1-2.auger".
-std::string HostRecording::path_of_host(const std::string& path, size_t number) const {
-    const size_t name = path.rfind('/') + 1; // 0 when there is none
-    size_t dot = path.rfind('.');
-    if (dot == std::string::npos || dot <= name)
-        dot = path.size();
-    return path.substr(0, dot) + (alone_ ? "" : "-" + host_file_name(host_)) +
-           (number > 1 ? "-" + std::to_string(number) : "") + path.substr(dot);
+// When it was lost and is there again, "x-web1-2.auger".
+std::string HostRecording::own_path(const std::string& path, size_t number) const {
+    const std::string again = number > 1 ? std::to_string(number) : "";
+    const std::string own = alone_ ? path : path_of_host(path, host_);
+    return again.empty() ? own : path_of_host(own, again);
 }
 
 Result<void> HostRecording::begin_agent(const MachineInfo& machine, EventSink& next,
@@ -52,7 +49,7 @@ Result<void> HostRecording::record(const std::string& path) {
     path_ = path;
     if (!recorders_)
         return {};
-    return recorders_->begin(path_of_host(path, ++number_));
+    return recorders_->begin(own_path(path, ++number_));
 }
 
 Result<void> HostRecording::finish() {
@@ -85,7 +82,7 @@ void HostRecording::keep_last(std::chrono::nanoseconds span) {
 }
 
 Result<void> HostRecording::write_last(const std::string& path) const {
-    return recorders_ ? recorders_->write_last(path_of_host(path, 1)) : Result<void>();
+    return recorders_ ? recorders_->write_last(own_path(path, 1)) : Result<void>();
 }
 
 std::optional<Error> HostRecording::take_error() {

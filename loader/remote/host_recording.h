@@ -46,7 +46,7 @@ class HostRecording {
     size_t memory_bytes() const { return recorders_ ? recorders_->memory_bytes() : 0; }
 
   private:
-    std::string path_of_host(const std::string& path, size_t number) const;
+    std::string own_path(const std::string& path, size_t number) const;
 
     const std::string host_;
     const bool alone_;

@@ -19,7 +19,9 @@ using std::chrono::nanoseconds;
 
 // How often is looked at hosts from which nothing comes.
 constexpr uint64_t look_ns = 20 * millisecond_ns;
-constexpr std::chrono::seconds longest_begin{10}, longest_end{2};
+// For how long the first hosts are waited for: where there is one, and where there is none to go on
+// with.
+constexpr std::chrono::seconds longest_begin{10}, longest_without_any{60}, longest_end{2};
 
 uint64_t count_ns(nanoseconds time) {
     return static_cast<uint64_t>(std::max<int64_t>(time.count(), 0));
@@ -61,11 +63,14 @@ Hosts::~Hosts() {
 }
 
 Result<void> Hosts::begin() {
-    const uint64_t end_ns = clock_() + count_ns(longest_begin);
+    const uint64_t begin_ns = clock_();
     const auto tried = [](const auto& host) { return host->tried(); };
+    const auto has_time = [&] {
+        return clock_() - begin_ns < count_ns(live().empty() ? longest_without_any : longest_begin);
+    };
     work();
-    while (!std::ranges::all_of(hosts_, tried) && clock_() < end_ns && (!go_on_ || go_on_()))
-        wait_until(std::min(end_ns, clock_() + look_ns), -1);
+    while (!std::ranges::all_of(hosts_, tried) && has_time() && (!go_on_ || go_on_()))
+        wait_until(clock_() + look_ns, -1);
     if (!live().empty())
         return {};
     std::string cause;

@@ -49,13 +49,19 @@ class HostsBackend final : public Backend {
         if (target.kind == TargetSpec::Kind::command)
             return Error{"start", "", "a command cannot be started on other hosts",
                          "start it there, and observe it: `target -n NAME`", Error::Kind::usage};
-        return edit(SetTarget{target}, SetTarget{settings_.target},
+        return edit({SetTarget{target}, SetTarget{settings_.target}, CheckTarget{target}},
                     [&] { settings_.target = target; });
+    }
+    Result<void> check_target(const TargetSpec& target) override {
+        return check_everywhere(hosts_, CheckTarget{target}, patience_);
     }
     TargetStatus target_status() const override;
     Result<void> start_command() override { return {}; }
 
     Result<ProbeReport> add_probe(const ProbeRequest& request) override;
+    Result<void> check_probe(const ProbeRequest& request) override {
+        return check_everywhere(hosts_, CheckProbe{request}, patience_);
+    }
     Result<ProbePlan> plan_probe(const std::string& text) override {
         return question<ProbePlan>(PlanProbe{text});
     }
@@ -74,32 +80,33 @@ class HostsBackend final : public Backend {
     Result<void> set_slow(ProbeId id, const Threshold& threshold,
                           const CallConditions& conditions) override;
     Result<void> set_split(const SplitInfo& split) override {
-        return edit(SetSplit{settings_.numbered(split)},
-                    SetSplit{settings_.numbered(settings_.split)},
-                    [&] { hosts_.common().ask(settings_.split = split); });
+        return edit(
+            {SetSplit{settings_.numbered(split)}, SetSplit{settings_.numbered(settings_.split)}},
+            [&] { hosts_.common().ask(settings_.split = split); });
     }
     Result<void> set_explained(const ExplainRequest& explain) override {
-        return edit(SetExplained{settings_.numbered(explain)},
-                    SetExplained{settings_.numbered(settings_.explain)},
+        return edit({SetExplained{settings_.numbered(explain)},
+                     SetExplained{settings_.numbered(settings_.explain)}},
                     [&] { settings_.explain = explain; });
     }
     Result<void> set_only(const OnlyInfo& only) override {
-        return edit(SetOnly{settings_.numbered(only)}, SetOnly{settings_.numbered(settings_.only)},
-                    [&] { hosts_.common().ask(settings_.only = only); });
+        return edit(
+            {SetOnly{settings_.numbered(only)}, SetOnly{settings_.numbered(settings_.only)}},
+            [&] { hosts_.common().ask(settings_.only = only); });
     }
     Result<std::vector<OpenCall>> open_calls(std::optional<ProbeId> probe) override;
     Result<std::vector<ThreadNow>> threads_now() override;
     Result<void> set_sampling(const SamplingSettings& sampling) override {
-        return edit(SetSampling{settings_.numbered(sampling)},
-                    SetSampling{settings_.numbered(settings_.sampling)},
+        return edit({SetSampling{settings_.numbered(sampling)},
+                     SetSampling{settings_.numbered(settings_.sampling)}},
                     [&] { settings_.sampling = sampling; });
     }
     Result<void> set_filter(const FilterSpec& filter) override {
-        return edit(SetFilter{filter}, SetFilter{settings_.filter},
+        return edit({SetFilter{filter}, SetFilter{settings_.filter}},
                     [&] { settings_.filter = filter; });
     }
     Result<void> set_way_out(WayOut way) override {
-        return edit(SetWayOut{way}, SetWayOut{settings_.way}, [&] { settings_.way = way; });
+        return edit({SetWayOut{way}, SetWayOut{settings_.way}}, [&] { settings_.way = way; });
     }
     void add_notice(const std::string& text) override { sink_.on_notice(now_ns(), text); }
     // Each host's is a recording of its own (record_hosts.h).
@@ -168,9 +175,9 @@ class HostsBackend final : public Backend {
   private:
     // Makes an edit on every host, or, where one refuses, on none; then `commit`.
     template <typename Commit>
-    Result<void> edit(const Request& forward, const Request& backward, const Commit& commit) {
+    Result<void> edit(const EditRequests& requests, const Commit& commit) {
         const Hosts::Edit edit(hosts_);
-        auto made = edit_everywhere(hosts_, forward, backward, patience_);
+        auto made = edit_everywhere(hosts_, requests, patience_);
         if (!made)
             return made.error();
         commit();
@@ -267,7 +274,8 @@ Result<ProbeReport> HostsBackend::add_probe(const ProbeRequest& request) {
     ProbeRequest asked = request;
     asked.id = number;
     const Hosts::Edit edit(hosts_);
-    auto answers = edit_everywhere(hosts_, AddProbe{asked}, RemoveProbe{number}, patience_);
+    auto answers = edit_everywhere(
+        hosts_, {AddProbe{asked}, RemoveProbe{number}, CheckProbe{asked}}, patience_);
     if (!answers)
         return answers.error();
     auto reports = understood<ProbeReport>(*answers);
@@ -288,7 +296,7 @@ Result<void> HostsBackend::remove_probe(ProbeId id) {
     // It cannot be refused by one that has it.
     ProbeRequest again = old.request;
     again.id = old.number;
-    return edit(RemoveProbe{old.number}, AddProbe{again}, [&] { settings_.probes.erase(id); });
+    return edit({RemoveProbe{old.number}, AddProbe{again}}, [&] { settings_.probes.erase(id); });
 }
 
 Result<void> HostsBackend::set_attached(ProbeId id, bool attached) {
@@ -296,7 +304,7 @@ Result<void> HostsBackend::set_attached(ProbeId id, bool attached) {
     if (!known)
         return known.error();
     SettingsInForce::Probe& of = **known;
-    return edit(SetAttached{of.number, attached}, SetAttached{of.number, of.attached},
+    return edit({SetAttached{of.number, attached}, SetAttached{of.number, of.attached}},
                 [&] { of.attached = attached; });
 }
 
@@ -306,8 +314,9 @@ Result<void> HostsBackend::set_slow(ProbeId id, const Threshold& threshold,
     if (!known)
         return known.error();
     SettingsInForce::Probe& of = **known;
-    return edit(SetSlow{of.number, threshold, conditions},
-                SetSlow{of.number, of.request.slow, of.request.conditions}, [&] {
+    return edit({SetSlow{of.number, threshold, conditions},
+                 SetSlow{of.number, of.request.slow, of.request.conditions}},
+                [&] {
                     of.request.slow = threshold;
                     of.request.conditions = conditions;
                     announce(of);

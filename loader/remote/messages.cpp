@@ -38,6 +38,7 @@ Hello own_hello(std::string program, std::vector<std::string> features) {
     hello.format = recording::version;
     hello.features = std::move(features);
     hello.features.emplace_back(feature_zlib);
+    hello.features.emplace_back(feature_checks);
     hello.program = std::move(program);
     hello.machine = this_machine();
     return hello;
@@ -57,7 +58,8 @@ Result<Agreement> agree(const Hello& console, const Hello& agent) {
                      "it is a relay, and whoever asks is one itself, or too old to know of them",
                      "a relay's hosts are agents: auger --agent without -H",
                      Error::Kind::unsupported};
-    return Agreement{version, has(console, feature_zlib) && has(agent, feature_zlib), relays};
+    return Agreement{version, has(console, feature_zlib) && has(agent, feature_zlib), relays,
+                     has(agent, feature_checks)};
 }
 
 std::string encoded_block(const Block& block, bool zlib) {

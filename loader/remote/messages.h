@@ -31,6 +31,7 @@ struct Agreement {
     uint32_t version = 0;
     bool zlib = false;
     bool relays = false; // the agent is a relay
+    bool checks = false; // it knows CheckTarget and CheckProbe
 };
 // Fails when there is nothing: both programs are named. It is the agent who writes records.
 Result<Agreement> agree(const Hello& console, const Hello& agent);

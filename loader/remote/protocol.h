@@ -40,10 +40,11 @@ enum class FrameKind : uint8_t {
 };
 
 // Names of what is not in every version: blocks that are compressed; of a console, that it takes a
-// relay's hosts; of an agent, that it is a relay. A relay is no console of that kind, so there is
+// relay's hosts; of an agent, that it is a relay, and that it says before an edit whether it would
+// refuse it. A relay is no console of that kind, so there is
 // one between a console and a host, and no more.
 inline constexpr std::string_view feature_zlib = "zlib", feature_hosts = "hosts",
-                                  feature_relay = "relay";
+                                  feature_relay = "relay", feature_checks = "checks";
 
 inline constexpr size_t most_frame = 16 << 20;    // bytes, but for the size itself
 inline constexpr size_t most_greeting = 64 << 10; // before the preamble: what a login shell says

@@ -107,11 +107,21 @@ struct ListThreads {
     using Answer = std::vector<ThreadNow>;
 };
 
+// Asked before an edit that others lose by when it is made and taken back.
+struct CheckTarget {
+    using Answer = Nothing;
+    TargetSpec target;
+};
+struct CheckProbe {
+    using Answer = Nothing;
+    ProbeRequest probe;
+};
+
 using Request =
     std::variant<SetTarget, AddProbe, PlanProbe, RemoveProbe, SetAttached, FindCallSites,
                  FindUsdtProbes, ListTracepoints, SetSlow, SetSplit, SetExplained, SetOnly,
                  ListOpenCalls, SetSampling, SetFilter, SetWayOut, Refresh, SettleSymbols,
-                 CompleteFunction, ListThreads, FindListeners>;
+                 CompleteFunction, ListThreads, FindListeners, CheckTarget, CheckProbe>;
 
 void fields(auto& all, IsA<SetTarget> auto& request) {
     all(request.target);
@@ -160,6 +170,12 @@ void fields(auto& all, IsA<SetFilter> auto& request) {
 }
 void fields(auto& all, IsA<SetWayOut> auto& request) {
     all(request.way);
+}
+void fields(auto& all, IsA<CheckTarget> auto& request) {
+    all(request.target);
+}
+void fields(auto& all, IsA<CheckProbe> auto& request) {
+    all(request.probe);
 }
 void fields(auto&, IsA<Refresh> auto&) {}
 void fields(auto&, IsA<ListThreads> auto&) {}

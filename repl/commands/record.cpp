@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // record: the event stream goes to a file; or the samples of each interval to files of their own.
+#include "loader/reports/host_report.h"
 #include "repl/commands/commands.h"
 #include "repl/commands/showing.h"
 #include "repl/language/file_arguments.h"
@@ -62,12 +63,24 @@ constexpr SettingRow intervals_setting{
         },
 };
 
+// Of several hosts each has a file of its own.
+std::string recording_to(const Session& session, const std::string& path) {
+    const std::vector<HostReport> hosts = session.backend().hosts();
+    // Those behind a relay (relay/web1) are one machine's.
+    const auto own = std::ranges::count_if(
+        hosts, [](const HostReport& host) { return host.name.find('/') == std::string::npos; });
+    if (own < 2)
+        return "recording to " + escape_untrusted(path);
+    return fmt::format("recording to {} of each of {} hosts",
+                       escape_untrusted(path_of_host(path, "HOST")), own);
+}
+
 struct ShowRecord final : Command {
     Parsed<Reply> run(Session& session, const CommandPlace& place) const override {
         const Settings& settings = session.settings();
         std::vector<std::string> lines;
         if (!settings.recording.empty())
-            lines.push_back(fmt::format("recording to {}", escape_untrusted(settings.recording)));
+            lines.push_back(recording_to(session, settings.recording));
         if (!settings.intervals.folder.empty()) {
             const IntervalWriter& intervals = session.services().intervals();
             lines.push_back(describe(settings.intervals));
@@ -115,8 +128,8 @@ struct RecordStream final : EditCommand {
         edit.settings.recording = path;
         return {};
     }
-    std::string told(const Session&, const EditOutcome& outcome) const override {
-        return fmt::format("recording to {}", escape_untrusted(outcome.now.recording));
+    std::string told(const Session& session, const EditOutcome& outcome) const override {
+        return recording_to(session, outcome.now.recording);
     }
 };
 

@@ -236,6 +236,26 @@ std::string name_of(Link link) {
 INSTANTIATE_TEST_SUITE_P(By, LinkedHosts, testing::Values(Link::pipe, Link::ssh, Link::slow_ssh),
                          [](const auto& info) { return name_of(info.param); });
 
+// Another target would end what is open in the one before, and miss what comes until it is back.
+TEST_F(LiveHosts, ATargetThatOneRefusesDisturbsNoOther) {
+    begin();
+    LiveAuger auger(arguments());
+    auger.run({"time handle_request"});
+    for (Host& host : hosts_)
+        host.service->go();
+    const std::string refused = auger.error(fmt::format("target {}", agent("a")));
+    EXPECT_THAT(refused, HasSubstr("a: that is auger itself"));
+    EXPECT_THAT(refused, HasSubstr("nothing was changed on any host"));
+    auger.run({"wait until entries handle_request >= 4500 for 60s"});
+    const json hist = auger.ask("hist handle_request by host");
+    for (const Host& host : hosts_)
+        EXPECT_EQ(row(hist["hosts"], host.name)["count"], calls) << host.name;
+    EXPECT_EQ(hist["dropped"], 0);
+    EXPECT_EQ(hist["open"], 0);
+    for (Host& host : hosts_)
+        EXPECT_EQ(host.service->account()["calls"], calls);
+}
+
 // b and c behind a relay, which is one of two hosts to the console.
 TEST_F(LiveHosts, ThoseBehindARelayAreHostsAsAny) {
     begin();

@@ -59,6 +59,7 @@ struct Mishap {
     size_t stack_depth = 1;   // of each of them
     bool leaves_open = false; // the first probe's first call never ends
     int refused_at = -1;
+    bool says_before = false; // that it would refuse any target and probe
     int busy_at = -1;     // until the machines that meet have made `waits_for` edits, however long
     int dies_before = -1; // anything is changed
     int dies_after = -1;  // it is, and before that is said
@@ -97,6 +98,8 @@ class KnownMachine final : public Backend {
     Result<void> set_target(const TargetSpec& spec) override {
         return edit([&] { settings_["target"] = spec.name; });
     }
+    Result<void> check_target(const TargetSpec& spec) override { return check(spec.name); }
+    Result<void> check_probe(const ProbeRequest& request) override { return check(request.text); }
     TargetStatus target_status() const override {
         return {{}, {{100, "service", "www", true, "", ""}}};
     }
@@ -232,6 +235,11 @@ class KnownMachine final : public Backend {
     }
     static std::string probe_key(ProbeId id) { return fmt::format("probe {}", id.value); }
 
+    Result<void> check(const std::string& subject) const {
+        if (mishap_.says_before)
+            return Error{"edit", subject, "it would be refused", ""};
+        return {};
+    }
     Result<void> edit(const std::function<void()>& make) {
         const int number = edits_++;
         if (number == mishap_.dies_before)

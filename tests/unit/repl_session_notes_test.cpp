@@ -35,5 +35,20 @@ TEST(Session, AFilterIsShownWhereItHides) {
     EXPECT_EQ(test.session.screen_state().filter, "");
 }
 
+// A file for each of several hosts, by names of which the command has only a part.
+TEST(Session, WhereHostsAreRecordedIsTold) {
+    TestSession test;
+    test.backend.observed_hosts.resize(1);
+    test.backend.observed_hosts[0].name = "relay";
+    test.backend.observed_hosts.push_back(test.backend.observed_hosts[0]);
+    test.backend.observed_hosts[1].name = "relay/web1";
+    test.run("target 4711");
+    EXPECT_EQ(test.run("record d.v/slow.auger"), "recording to d.v/slow.auger\n");
+    test.backend.observed_hosts.push_back(test.backend.observed_hosts[0]);
+    test.backend.observed_hosts.back().name = "db1";
+    EXPECT_EQ(test.run("record"), "recording to d.v/slow-HOST.auger of each of 2 hosts\n");
+    EXPECT_EQ(test.run("record other"), "recording to other-HOST of each of 2 hosts\n");
+}
+
 } // namespace
 } // namespace auger

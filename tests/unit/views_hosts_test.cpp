@@ -92,6 +92,26 @@ TEST_F(ObservedHosts, EditsAreMadeOnAllOrNone) {
     }
 }
 
+// An edit that others lose by when it is taken back, and a target's are such, is not made by them.
+TEST_F(ObservedHosts, WhatOneWouldRefuseIsNotTriedByTheOthers) {
+    std::vector<Mishap> mishaps(3);
+    mishaps[0].dies_before = mishaps[2].dies_before = 0; // with the first edit
+    mishaps[1].says_before = true;
+    observe(mishaps);
+    const std::vector<Edit> all = edits();
+    for (const size_t at : {0, 1}) { // a target, a probe
+        const auto made = all[at]();
+        ASSERT_FALSE(made);
+        EXPECT_THAT(made.error().message(), HasSubstr("web2: it would be refused"));
+        EXPECT_THAT(made.error().message(), HasSubstr("nothing was changed on any host"));
+    }
+    ASSERT_TRUE(backend->refresh());
+    for (const HostReport& host : backend->hosts()) {
+        EXPECT_EQ(host.state, HostReport::State::live);
+        EXPECT_EQ(host.times_lost, 0u);
+    }
+}
+
 // One that comes back while an edit is made is given what that made, not what was in force before.
 TEST_F(ObservedHosts, WhoComesBackDuringAnEditHasIt) {
     test::Meeting& meeting = test::Meeting::make();
