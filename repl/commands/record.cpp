@@ -71,8 +71,8 @@ std::string recording_to(const Session& session, const std::string& path) {
         hosts, [](const HostReport& host) { return host.name.find('/') == std::string::npos; });
     if (own < 2)
         return "recording to " + escape_untrusted(path);
-    return fmt::format("recording to {} of each of {} hosts",
-                       escape_untrusted(path_of_host(path, "HOST")), own);
+    return fmt::format("recording each of {} hosts to {}", own,
+                       escape_untrusted(path_of_host(path, "HOST")));
 }
 
 struct ShowRecord final : Command {

@@ -46,8 +46,8 @@ TEST(Session, WhereHostsAreRecordedIsTold) {
     EXPECT_EQ(test.run("record d.v/slow.auger"), "recording to d.v/slow.auger\n");
     test.backend.observed_hosts.push_back(test.backend.observed_hosts[0]);
     test.backend.observed_hosts.back().name = "db1";
-    EXPECT_EQ(test.run("record"), "recording to d.v/slow-HOST.auger of each of 2 hosts\n");
-    EXPECT_EQ(test.run("record other"), "recording to other-HOST of each of 2 hosts\n");
+    EXPECT_EQ(test.run("record"), "recording each of 2 hosts to d.v/slow-HOST.auger\n");
+    EXPECT_EQ(test.run("record other"), "recording each of 2 hosts to other-HOST\n");
 }
 
 } // namespace
