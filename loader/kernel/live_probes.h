@@ -199,6 +199,8 @@ class LiveProbes {
     static bool is_tail_jump(const ExitPlace& exit);
     // What it jumps to at its end may be missing from its times.
     static bool is_without_tail(const Place& place);
+    // Why its return is not seen, where it matters when that is; empty: it is.
+    static std::string no_return(const Probe& probe, const Place& place, TailCallers& known);
     static ObservedExit observed_exit(const Place& place);
     // Of places whose ends are seen in another way than was told.
     void tell_exits(Probe& probe);

@@ -76,6 +76,12 @@ LiveProbes::choose_places(const Probe& probe, const ProbeMatches& matches, const
             chosen.being_read.insert(match.module);
             continue;
         }
+        if (const std::string why =
+                probe.point && !at_entry ? no_return(probe, fresh, callers) : "";
+            !why.empty()) {
+            report.skipped.push_back(fmt::format("{}: {}", match.name, why));
+            continue;
+        }
         if (!compiler)
             compiler.emplace(readers_, request_for(probe, view));
         auto program = compiler->compile(fresh.values);

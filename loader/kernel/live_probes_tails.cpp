@@ -34,6 +34,18 @@ bool LiveProbes::is_without_tail(const Place& place) {
            std::ranges::any_of(place.match.exits, is_tail_jump);
 }
 
+std::string LiveProbes::no_return(const Probe& probe, const Place& place, TailCallers& known) {
+    if (!is_without_tail(place) ||
+        std::ranges::any_of(
+            known.of(jumping_function(probe, place.match)), [&](const PlaceMatch& caller) {
+                return TailCallers::calls(caller, place.match.module, jumping_address(place.match));
+            }))
+        return {};
+    return "it ends by a jump to another function, and no call instruction is known that calls it: "
+           "so its return is not seen (with `exit trampoline` it is, where nothing in the program "
+           "unwinds or switches stacks)";
+}
+
 Result<void> LiveProbes::attach_tails(const Probe& probe, std::vector<Place>& places,
                                       std::vector<PlaceGroup>& groups, const TargetView& view,
                                       TailCallers& known) {

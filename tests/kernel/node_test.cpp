@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -35,9 +36,26 @@ std::string node() {
     return other ? other : "/usr/bin/node";
 }
 
+// By a shell: AUGER_NODE may be a script.
+Outcome run_node(const std::string& arguments) {
+    return run({"/bin/sh", "-c", node() + " " + arguments});
+}
+
 // One of a compiler that this version does not have: Node 18 has no Maglev.
 bool is_unknown_option(const std::string& option) {
-    return run({node(), option, "-e", "0"}).err.find("bad option") != std::string::npos;
+    return run_node(option + " -e 0").err.find("bad option") != std::string::npos;
+}
+
+// Debian's node is a library without a symbol table, so nobody knows which bytecode runs that has
+// not called anything (docs/limits.md).
+bool shows_bytecodes() {
+    return run_node("-p process.config.variables.node_shared").out.find("true") ==
+           std::string::npos;
+}
+
+// Not since V8 13, in Node 24 (docs/limits.md).
+bool tells_what_is_inlined() {
+    return std::atoi(run_node("-p process.versions.v8").out.c_str()) < 13;
 }
 
 struct Mode {
@@ -87,6 +105,16 @@ PythonStack look_at_node(Session& session, StackId stack) {
     return seen;
 }
 
+// V8 13 tells of a nameless function where its word `function` is, older ones, and names, where its
+// parameters begin.
+bool is_name(const std::string& seen, const std::string& truth) {
+    const size_t column = truth.rfind(':') + 1;
+    if (!truth.starts_with("anonymous:") || seen == truth)
+        return seen == truth;
+    return seen == truth.substr(0, column) +
+                       std::to_string(std::stoul(truth.substr(column)) + strlen("function"));
+}
+
 bool is_line(const Mode& mode, uint32_t line, uint32_t begin, uint32_t first, uint32_t last) {
     return (line >= first && line <= last) || (!mode.has_lines && line == begin);
 }
@@ -97,7 +125,7 @@ bool is_part(const Mode& mode, const PythonStack& seen, const NodeStretch& truth
     for (const PythonFrame& frame : truth.chain) {
         const bool innermost = &frame == &truth.chain.back();
         const uint32_t begin = truth.begins[static_cast<size_t>(&frame - truth.chain.data())];
-        if (at < seen.chain.size() && seen.chain[at].function == frame.function &&
+        if (at < seen.chain.size() && is_name(seen.chain[at].function, frame.function) &&
             seen.chain[at].file == frame.file &&
             is_line(mode, seen.chain[at].line, begin, innermost ? truth.first_line : frame.line,
                     innermost ? truth.last_line : frame.line))
@@ -113,8 +141,9 @@ bool is_part(const Mode& mode, const PythonStack& seen, const NodeStretch& truth
 Agreement compare_node(const Mode& mode, const PythonStack& seen, const NodeStretch& truth) {
     if (!is_part(mode, seen, truth))
         return Agreement::wrong;
-    const bool whole = seen.chain.size() >= truth.chain.size() &&
-                       seen.chain[truth.chain.size() - 1].function == truth.chain.back().function;
+    const bool whole =
+        seen.chain.size() >= truth.chain.size() &&
+        is_name(seen.chain[truth.chain.size() - 1].function, truth.chain.back().function);
     return whole && !seen.cut ? Agreement::equal : Agreement::lacking;
 }
 
@@ -128,7 +157,9 @@ class NodeFrames : public KernelTest, public testing::WithParamInterface<Mode> {
 };
 
 TEST_P(NodeFrames, AreTheProgramsOwnChains) {
-    const Mode& mode = GetParam();
+    Mode mode = GetParam();
+    if (!shows_bytecodes())
+        mode.has_lines = mode.is_interpreted = false;
     TemporaryFolder folder;
     const std::string path = folder.path("stretches");
     std::vector<std::string> arguments = mode.options;
@@ -189,6 +220,7 @@ TEST_P(NodeFrames, AreTheProgramsOwnChains) {
                         (sample.time_ns - stretch->begin_ns) / 1e6, static_cast<int>(sample.kind),
                         seen.text, chain));
     }
+    const bool tells_inlined = tells_what_is_inlined();
     PhaseCounts total;
     EXPECT_EQ(phases.size(), count);
     for (const auto& [phase, counts] : phases) {
@@ -196,6 +228,8 @@ TEST_P(NodeFrames, AreTheProgramsOwnChains) {
                    counts.wrong);
         EXPECT_GE(counts.all(), 10u) << phase;
         EXPECT_EQ(counts.wrong, 0u) << phase;
+        if (!tells_inlined && phase.ends_with(" warm"))
+            continue;
         total.equal += counts.equal;
         total.lacking += counts.lacking;
         total.wrong += counts.wrong;

@@ -30,7 +30,8 @@ TEST(OwnPriority, IsRaisedOnlyWhenEventsAreLostForWantOfACpu) {
 TEST(OwnPriority, IsForOneThreadAndNothingThatItStarts) {
     if (geteuid() != 0)
         GTEST_SKIP() << "needs root";
-    std::thread([] {
+    const int usual = getpriority(PRIO_PROCESS, 0);
+    std::thread([usual] {
         OwnPriority priority;
         EXPECT_EQ(priority.raise(), true);
         EXPECT_EQ(getpriority(PRIO_PROCESS, 0), OwnPriority::raised_nice);
@@ -46,10 +47,10 @@ TEST(OwnPriority, IsForOneThreadAndNothingThatItStarts) {
         EXPECT_EQ(priority.judge(61'999 * ms, 0, 1), Change::none);
         EXPECT_EQ(priority.judge(62'300 * ms, 0, 1), Change::lower);
         priority.lower();
-        EXPECT_EQ(getpriority(PRIO_PROCESS, 0), 0);
+        EXPECT_EQ(getpriority(PRIO_PROCESS, 0), usual);
         EXPECT_EQ(sched_getscheduler(0), SCHED_OTHER);
     }).join();
-    EXPECT_EQ(getpriority(PRIO_PROCESS, 0), 0);
+    EXPECT_EQ(getpriority(PRIO_PROCESS, 0), usual);
 }
 
 } // namespace

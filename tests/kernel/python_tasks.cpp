@@ -72,11 +72,6 @@ std::vector<TaskStretch> PythonTasks::run(Session& session, Program& program) {
     return stretches;
 }
 
-bool PythonTasks::returns_to_the_loop() {
-    return GetParam().find("3.14") == std::string::npos &&
-           GetParam().find("3.15") == std::string::npos;
-}
-
 std::string python_name(const testing::TestParamInfo<std::string>& info) {
     std::string name = info.param.substr(info.param.rfind('/') + 1);
     for (char& letter : name)

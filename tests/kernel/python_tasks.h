@@ -47,8 +47,6 @@ class PythonTasks : public KernelTest, public testing::WithParamInterface<std::s
     void observe(Session& session, Program& program);
     // Runs the program to its end, and reads what it says.
     std::vector<TaskStretch> run(Session& session, Program& program);
-    // PyIter_Send() resumes a task, and returns when that waits; from 3.14 on it ends by a jump.
-    static bool returns_to_the_loop();
 
     TemporaryFolder folder_;
     const std::string path_ = folder_.path("tasks");

@@ -234,5 +234,37 @@ TEST_F(TailCalls, OfFunctionsThatNobodyCallsAreRefusedWithAWayOut) {
                                testing::HasSubstr("time third itself")));
 }
 
+// Its own jump is no return; a span that ended there would be shorter than what it is to time.
+TEST_F(TailCalls, AreNoPointsOfSpansWhereTheirReturnIsNotSeen) {
+    Program program("tailcalls", {"--calls", "100", "--wait"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    SpanDefinition span;
+    span.text = "from first to second%return";
+    span.points = {{.role = SpanPoint::Role::from, .probe = "first"},
+                   {.role = SpanPoint::Role::to, .probe = "second", .at_return = true}};
+    const ProbeId seconds{100}, firsts{101};
+    must(session.backend().set_way_out(WayOut::ret));
+    const auto links = session.backend().links();
+    const auto refused = session.backend().add_probe({seconds, "seconds", {}, {}, span});
+    ASSERT_FALSE(refused.ok());
+    EXPECT_THAT(refused.error().message(),
+                testing::AllOf(testing::HasSubstr("ends by a jump to another function"),
+                               testing::HasSubstr("its return is not seen"),
+                               testing::HasSubstr("exit trampoline")));
+    EXPECT_EQ(session.backend().links(), links);
+    // first, which is called, is one; and second where a return probe sees its return.
+    span.points[1].probe = "first";
+    must(session.backend().add_probe({firsts, "firsts", {}, {}, span}));
+    span.points[1].probe = "second";
+    must(session.backend().set_way_out(WayOut::trampoline));
+    must(session.backend().add_probe({seconds, "seconds", {}, {}, span}));
+    program.go();
+    session.pump_to_end();
+    EXPECT_EQ(session.model().probe_statistics(firsts).returns, 100);
+    EXPECT_EQ(session.model().probe_statistics(seconds).returns, 100);
+}
+
 } // namespace
 } // namespace auger::test

@@ -17,11 +17,14 @@ using Role = SpanPoint::Role;
 
 class PythonTaskSpans : public PythonTasks {};
 
+// PyIter_Send() does in Debian's 3.13 and later; what it jumps to returns to the loop.
+bool ends_by_a_jump(const Error& error) {
+    return error.message().find("its return is not seen") != std::string::npos;
+}
+
 // Sixteen tasks in turn on one thread, each in a request. What begins and ends while no task runs
 // is no span.
 TEST_P(PythonTaskSpans, AreKeysOfSpans) {
-    if (!returns_to_the_loop())
-        GTEST_SKIP() << "PyIter_Send() does not return there";
     Program program(GetParam(), {tasks_program, path_});
     Session session;
     observe(session, program);
@@ -32,7 +35,10 @@ TEST_P(PythonTaskSpans, AreKeysOfSpans) {
                    {.role = Role::resume, .probe = "PyIter_Send", .key = "arg0"}};
     span.text = "from libc:sched_get_priority_max to libc:sched_get_priority_min";
     const ProbeId id{100};
-    session.report = must(session.backend().add_probe({id, "request", {}, {}, span}));
+    auto added = session.backend().add_probe({id, "request", {}, {}, span});
+    if (!added && ends_by_a_jump(added.error()))
+        GTEST_SKIP() << added.error().message();
+    session.report = must(std::move(added));
     must(session.backend().set_sampling({.rate_hz = 1999, .wall = true, .tasks = true}));
     auto stretches = run(session, program);
     std::erase_if(stretches, [](const TaskStretch& one) { return one.phase != "request"; });
@@ -108,8 +114,6 @@ TEST_P(PythonTaskSpans, AreKeysOfSpans) {
 
 // From a task's first step to its last: those in which none runs yet.
 TEST_P(PythonTaskSpans, AreSpansFromTheirFirstStepToTheirLast) {
-    if (!returns_to_the_loop())
-        GTEST_SKIP() << "PyIter_Send() does not return there";
     Program program(GetParam(), {tasks_program, path_});
     Session session;
     observe(session, program);
@@ -133,7 +137,10 @@ TEST_P(PythonTaskSpans, AreSpansFromTheirFirstStepToTheirLast) {
         {.role = Role::resume, .probe = "PyIter_Send", .only_if = "task == 0", .key = "arg0"}};
     span.text = "from PyIter_Send to PyIter_Send";
     const ProbeId id{100};
-    session.report = must(session.backend().add_probe({id, "task", {}, {}, span}));
+    auto added = session.backend().add_probe({id, "task", {}, {}, span});
+    if (!added && ends_by_a_jump(added.error()))
+        GTEST_SKIP() << added.error().message();
+    session.report = must(std::move(added));
     must(session.backend().set_sampling({.rate_hz = 1999, .tasks = true}));
     const auto stretches = run(session, program);
 

@@ -16,17 +16,19 @@ namespace {
 using testing::ElementsAre;
 using End = CoroutineWalk::End;
 
-// 0: 3.11, 1: 3.12; 2 and 3 as 3.13 and 3.14 differ from that.
+// 0: 3.11, 1: 3.12; 2 to 4 as 3.13 to 3.15 differ from that.
 TaskSource source_of(int version) {
     TaskSource source;
     source.layout = *python_layout(version == 0 ? 0x030b02f0 : 0x030c01f0, {});
     source.asyncio = source.layout.awaits.asyncio;
     source.runtime = 0x7e0000000000;
     if (version >= 2) {
-        source.layout.awaits.has_await_state = 1;
+        source.layout.awaits.states = python_states_signed;
         source.layout.awaits.attributes = python_attributes_inline;
     }
-    if (version == 3) {
+    if (version == 4)
+        source.layout.awaits.states = python_states_counted;
+    if (version >= 3) {
         source.layout.awaits.stack_is_address = 1;
         source.layout.awaits.frame_locals = 80;
         source.layout.awaits.tuple_items = 32;
@@ -131,8 +133,8 @@ TEST_P(PythonAwaits, OthersMayBeCalledBefore) {
 
 TEST_P(PythonAwaits, ATaskThatRunsIsKnownToTheLoop) {
     const Waiting one = waiting(image.text("worker")), other = waiting(image.text("other"));
-    image.put_state(one.inner, 0);
-    image.put_state(one.outer, 0);
+    image.put_state(one.inner, test::PythonImage::runs);
+    image.put_state(one.outer, test::PythonImage::runs);
     EXPECT_EQ(name_of(one.outer), "(none)");
     image.put_running({other.task, one.task});
     EXPECT_EQ(name_of(one.outer), "worker");
@@ -146,7 +148,7 @@ TEST_P(PythonAwaits, ATaskThatRunsIsKnownToTheLoop) {
 // runs.
 TEST_P(PythonAwaits, ATaskThatWaitsForItsTurnIsAmongAll) {
     const Waiting one = waiting(image.text("worker")), other = waiting(image.text("other"));
-    image.put_state(one.outer, GetParam() < 2 ? -1 : -2);
+    image.put_state(one.outer, test::PythonImage::gave_way);
     if (GetParam() < 2) {
         uint64_t instruction = 0;
         image.memory.get(one.outer + source.layout.frames.generator_frame +
@@ -165,7 +167,7 @@ TEST_P(PythonAwaits, ATaskThatWaitsForItsTurnIsAmongAll) {
 // What was once found there is looked for anew when it is there no more.
 TEST_P(PythonAwaits, WhereTheLoopKnowsItIsFoundAgain) {
     const Waiting one = waiting(image.text("worker"));
-    image.put_state(one.outer, 0);
+    image.put_state(one.outer, test::PythonImage::runs);
     image.put_running({one.task});
     current_tasks = 0x10;
     if (!source.asyncio.thread_running) {
@@ -254,25 +256,20 @@ TEST_P(PythonAwaits, WhatATaskWaitsIn) {
 TEST_P(PythonAwaits, StatesOfCoroutines) {
     image.put_running({});
     const Waiting one = waiting(image.text("worker"));
-    const int8_t created = GetParam() < 2 ? -2 : -3;
-    image.put_state(one.inner, created);
+    image.put_state(one.inner, test::PythonImage::created);
     EXPECT_EQ(chain(one.outer).end, End::begins);
-    image.put_state(one.inner, 1);
+    image.put_state(one.inner, test::PythonImage::over);
     EXPECT_EQ(chain(one.outer).end, End::over);
-    image.put_state(one.inner, 4);
-    EXPECT_EQ(chain(one.outer).end, End::over);
-    image.put_state(one.inner, 0);
+    image.put_state(one.inner, test::PythonImage::runs);
     EXPECT_EQ(chain(one.outer).end, End::runs);
     // It gave way by a yield.
+    image.put_state(one.inner, test::PythonImage::gave_way);
     if (GetParam() < 2) {
-        image.put_state(one.inner, -1);
         uint64_t instruction = 0;
         image.memory.get(one.inner + source.layout.frames.generator_frame +
                              source.layout.frames.frame_instruction,
                          &instruction, sizeof instruction);
         image.memory.put(instruction + 3, uint8_t{1});
-    } else {
-        image.put_state(one.inner, -2);
     }
     EXPECT_EQ(chain(one.outer).end, End::nothing);
 }
@@ -401,14 +398,14 @@ TEST_P(PythonAwaits, CirclesEnd) {
     image.memory.put(odd + 256, odd);
     EXPECT_EQ(chain(waits_for(image.object(odd))).end, End::future);
     // Threads, and interpreters.
-    image.put_state(one.outer, 0);
+    image.put_state(one.outer, test::PythonImage::runs);
     image.put_running({one.task});
     uint64_t interpreter = 0;
     image.memory.get(source.runtime + source.layout.frames.runtime_interpreters, &interpreter,
                      sizeof interpreter);
     image.memory.put(interpreter + source.layout.frames.interpreter_next, interpreter);
     const Waiting other = waiting(image.text("other"));
-    image.put_state(other.outer, 0);
+    image.put_state(other.outer, test::PythonImage::runs);
     EXPECT_EQ(name_of(other.outer), "(none)");
 }
 
@@ -479,7 +476,7 @@ TEST_P(PythonAwaits, WhatCannotBeReadSaysWhy) {
               FunctionProblem::late);
 }
 
-INSTANTIATE_TEST_SUITE_P(Versions, PythonAwaits, testing::Values(0, 1, 2, 3));
+INSTANTIATE_TEST_SUITE_P(Versions, PythonAwaits, testing::Range(0, 5));
 
 } // namespace
 } // namespace auger

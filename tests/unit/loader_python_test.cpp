@@ -39,7 +39,11 @@ class Offsets {
             {5, 808},  {8, 7272}, {9, 7344}, {24, 8},   {26, 72},  {27, 152}, {32, 8},
             {33, 0},   {34, 56},  {36, 74},  {40, 112}, {42, 128}, {43, 136}, {44, 68},
             {48, 208}, {75, 16},  {76, 32},  {77, 64},  {78, 32},  {79, 16},  {80, 40}};
-        for (const auto& [index, value] : of_314)
+        const std::map<size_t, uint64_t> of_315 = {
+            {5, 808},  {8, 7272}, {9, 7344}, {24, 8},   {26, 72},  {30, 152}, {40, 8},
+            {41, 0},   {42, 56},  {44, 74},  {48, 112}, {50, 128}, {51, 136}, {52, 68},
+            {56, 208}, {87, 16},  {88, 32},  {89, 64},  {90, 32},  {91, 16},  {92, 40}};
+        for (const auto& [index, value] : version >> 16 == 0x030f ? of_315 : of_314)
             words_[index] = value;
     }
     uint64_t& operator[](size_t index) { return words_[index]; }
@@ -126,40 +130,51 @@ TEST(PythonVersion, StandsAmongConstants) {
 }
 
 // What coroutines that wait are followed by. Where that cannot be, frames have names all the same.
-TEST(PythonLayout, KnowsAwaitsUpTo314) {
+TEST(PythonLayout, KnowsWhatIsAwaited) {
     for (const uint32_t version : {0x030b02f0u, 0x030c01f0u}) {
         const auto layout = python_layout(version, {});
         ASSERT_TRUE(layout.ok());
         EXPECT_EQ(layout->awaits.known, 1u);
         EXPECT_EQ(layout->awaits.has_asyncio, 1u);
-        EXPECT_EQ(layout->awaits.has_await_state, 0u);
+        EXPECT_EQ(layout->awaits.states, python_states_suspended);
     }
-    Offsets offsets(0x030e06f0);
-    const std::map<size_t, uint64_t> of_314 = {{12, 7688}, {35, 80}, {37, 64}, {57, 32}, {86, 67}};
-    for (const auto& [index, value] : of_314)
-        offsets[index] = value;
-    const auto told = python_layout(0x030e06f0, offsets.bytes());
-    ASSERT_TRUE(told.ok());
-    EXPECT_EQ(told->awaits.known, 1u);
-    EXPECT_EQ(told->awaits.interpreter_modules, 7688u);
-    EXPECT_EQ(told->awaits.frame_locals, 80u);
-    EXPECT_EQ(told->awaits.frame_stack, 64u);
-    EXPECT_EQ(told->awaits.stack_is_address, 1u);
-    EXPECT_EQ(told->awaits.tuple_items, 32u);
-    EXPECT_EQ(told->awaits.generator_state, 67u);
-    EXPECT_EQ(told->awaits.has_asyncio, 0u); // the file of _asyncio says it
-    for (const auto& [index, value] : of_314) {
-        offsets[index] = UINT64_MAX;
-        const auto other = python_layout(0x030e06f0, offsets.bytes());
-        ASSERT_TRUE(other.ok()) << index;
-        EXPECT_EQ(other->awaits.known, 0u) << index;
-        EXPECT_EQ(other->frames.interpreter_next, 7272u);
-        offsets[index] = value;
-    }
-    Offsets next(0x030f00f0);
-    const auto later = python_layout(0x030f00f0, next.bytes());
-    if (later.ok()) {
-        EXPECT_EQ(later->awaits.known, 0u);
+    struct Version {
+        uint32_t number;
+        std::map<size_t, uint64_t> words;
+        uint32_t states;
+    };
+    const Version versions[] = {
+        {0x030e06f0, {{12, 7688}, {35, 80}, {37, 64}, {57, 32}, {86, 67}}, python_states_signed, 1},
+        {0x030f02f0,
+         {{12, 7688}, {43, 80}, {45, 64}, {69, 32}, {102, 67}, {67, 888}},
+         python_states_counted},
+    };
+    for (const Version& version : versions) {
+        SCOPED_TRACE(version.number);
+        Offsets offsets(version.number);
+        for (const auto& [index, value] : version.words)
+            offsets[index] = value;
+        const auto told = python_layout(version.number, offsets.bytes());
+        ASSERT_TRUE(told.ok());
+        EXPECT_EQ(told->awaits.known, 1u);
+        EXPECT_EQ(told->awaits.interpreter_modules, 7688u);
+        EXPECT_EQ(told->awaits.frame_locals, 80u);
+        EXPECT_EQ(told->awaits.frame_stack, 64u);
+        EXPECT_EQ(told->awaits.stack_is_address, 1u);
+        EXPECT_EQ(told->awaits.tuple_items, 32u);
+        EXPECT_EQ(told->awaits.generator_state, 67u);
+        EXPECT_EQ(told->awaits.type_keys, version.words.contains(67) ? 888u : 880u);
+        EXPECT_EQ(told->awaits.states, version.states);
+        EXPECT_EQ(told->awaits.has_asyncio, 0u); // the file of _asyncio says it
+        const uint32_t next = told->frames.interpreter_next;
+        for (const auto& [index, value] : version.words) {
+            offsets[index] = UINT64_MAX;
+            const auto other = python_layout(version.number, offsets.bytes());
+            ASSERT_TRUE(other.ok()) << index;
+            EXPECT_EQ(other->awaits.known, 0u) << index;
+            EXPECT_EQ(other->frames.interpreter_next, next);
+            offsets[index] = value;
+        }
     }
 }
 

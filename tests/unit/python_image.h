@@ -16,6 +16,9 @@ namespace auger::test {
 
 class PythonImage {
   public:
+    // Of a generator (_framestate in CPython's headers, as each PythonStates has it).
+    enum State : uint8_t { created, gave_way, awaits, runs, over };
+
     explicit PythonImage(const TaskSource& source) : source_(source) {}
 
     FakePages memory;
@@ -139,28 +142,33 @@ class PythonImage {
     uint64_t coroutine(uint64_t code, uint64_t awaited, const std::vector<uint64_t>& variables = {},
                        const char* type = "coroutine") {
         const wire_python_layout& at = source_.layout.frames;
-        const PythonAwaits& awaits = source_.layout.awaits;
+        const PythonAwaits& at_awaits = source_.layout.awaits;
         const uint64_t address = object(class_named(type));
         const uint64_t frame = address + at.generator_frame;
         memory.put(frame + at.frame_code, code);
         const uint64_t instruction = code + at.code_instructions + 10;
         memory.put(frame + at.frame_instruction, instruction);
         memory.put(instruction + 3, uint8_t{3}); // RESUME, after an await
-        uint64_t place = frame + awaits.frame_locals;
+        uint64_t place = frame + at_awaits.frame_locals;
         for (const uint64_t variable : variables) {
             memory.put(place, variable);
             place += 8;
         }
         memory.put(place, awaited);
-        if (awaits.stack_is_address)
-            memory.put(frame + awaits.frame_stack, place + 8);
+        if (at_awaits.states == python_states_counted)
+            memory.put(place += 8, uint64_t{1}); // PyStackRef_NULL
+        if (at_awaits.stack_is_address)
+            memory.put(frame + at_awaits.frame_stack, place + 8);
         else
-            memory.put(frame + awaits.frame_stack, static_cast<int32_t>(variables.size() + 1));
-        put_state(address, -1);
+            memory.put(frame + at_awaits.frame_stack, static_cast<int32_t>(variables.size() + 1));
+        put_state(address, awaits);
         return address;
     }
-    void put_state(uint64_t coroutine, int8_t state) {
-        memory.put(coroutine + source_.layout.awaits.generator_state, state);
+    void put_state(uint64_t coroutine, State state) {
+        constexpr int8_t numbers[][over + 1] = {
+            {-2, -1, -1, 0, 1}, {-3, -2, -1, 0, 1}, {0, 1, 2, 4, 5}};
+        memory.put(coroutine + source_.layout.awaits.generator_state,
+                   numbers[source_.layout.awaits.states][state]);
     }
     uint64_t future(const char* type = "_asyncio.Future") {
         return object(class_named(type, class_named("_asyncio.Future")));

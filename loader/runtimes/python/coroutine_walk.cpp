@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is awaited lies on top of the stack of the frame that awaits it. A frame that gave way by a
-// plain `yield`, as asyncio.sleep(0) does, has something else there: so the state of its generator
-// is asked, or before 3.13 the instruction with which it will go on (RESUME), which says after
-// what.
+// What is awaited lies on top of the stack of the frame that awaits it, or since 3.15 below that. A
+// frame that gave way by a plain `yield`, as asyncio.sleep(0) does, has something else there: so
+// the state of its generator is asked, or before 3.13 the instruction with which it will go on
+// (RESUME), which says after what.
 #include "loader/runtimes/python/coroutine_walk.h"
 
 #include <algorithm>
@@ -12,9 +12,14 @@
 namespace auger {
 namespace {
 
-constexpr int running = 0;           // FRAME_EXECUTING; those that are over have greater ones
-constexpr int in_await = -1;         // FRAME_SUSPENDED_YIELD_FROM; before 3.13 FRAME_SUSPENDED
-constexpr int not_begun = -3;        // FRAME_CREATED; before 3.13 it is -2
+// _framestate of each PythonStates. A state that is greater than `running` is of one that is over.
+struct States {
+    int created, running;
+    int first_in_await, last_in_await; // FRAME_SUSPENDED_YIELD_FROM, and locked; or any suspended
+    // Which word of the stack, 1: the topmost. What is iterated over by an index has that above it.
+    int awaited;
+};
+constexpr States states_of[] = {{-2, 0, -1, -1, 1}, {-3, 0, -1, -1, 1}, {0, 4, 2, 3, 2}};
 constexpr uint8_t resumes_await = 2; // the least argument of a RESUME behind `yield from`, `await`
 constexpr uint64_t instruction_bytes = 2;
 
@@ -71,40 +76,40 @@ class Walk {
     uint64_t pass_frame(uint64_t generator) {
         const auto state = objects_.number<int8_t>(generator + awaits_.generator_state);
         const uint64_t frame = generator + frames_.generator_frame;
-        if (state > running)
+        if (state > states_.running)
             return stop(End::over);
         if (walk_.frames.size() >= CoroutineWalk::most_frames)
             return stop(End::too_deep);
         if (!add_frame(frame))
             return stop(End::unreadable);
-        if (state == running)
+        if (state == states_.running)
             return stop(End::runs);
-        if (state <= created_state())
+        if (state <= states_.created)
             return stop(End::begins);
         if (!is_in_await(state, frame))
             return stop(End::nothing);
-        const uint64_t awaited = top_of_stack(frame);
+        const uint64_t awaited = awaited_by(frame);
         return awaited ? awaited : stop(End::nothing);
     }
 
-    int created_state() const { return awaits_.has_await_state ? not_begun : not_begun + 1; }
-
     bool is_in_await(int state, uint64_t frame) {
-        if (awaits_.has_await_state)
-            return state == in_await;
+        if (state < states_.first_in_await || state > states_.last_in_await)
+            return false;
+        if (awaits_.states != python_states_suspended)
+            return true;
         const uint64_t next = objects_.word(frame + frames_.frame_instruction) + instruction_bytes;
         return objects_.number<uint8_t>(next + 1) >= resumes_await;
     }
 
-    uint64_t top_of_stack(uint64_t frame) {
+    uint64_t awaited_by(uint64_t frame) {
         uint64_t end = objects_.word(frame + awaits_.frame_stack);
         if (!awaits_.stack_is_address) {
             const auto height = objects_.number<int32_t>(frame + awaits_.frame_stack);
-            if (height <= 0)
+            if (height < states_.awaited)
                 return 0;
             end = frame + awaits_.frame_locals + 8 * static_cast<uint64_t>(height);
         }
-        return objects_.word(end - 8) & ~uint64_t{7};
+        return objects_.word(end - 8 * static_cast<uint64_t>(states_.awaited)) & ~uint64_t{7};
     }
 
     // False: it is none. Those of others than CPython may be called coroutines, too (Cython).
@@ -129,6 +134,7 @@ class Walk {
     ObjectReader& objects_;
     const wire_python_layout& frames_;
     const PythonAwaits& awaits_;
+    const States& states_ = states_of[std::min<uint32_t>(awaits_.states, std::size(states_of) - 1)];
     CoroutineWalk walk_;
 };
 

@@ -19,6 +19,7 @@ constexpr uint32_t first_candidate = 0xc; // of a version's level; below are alp
 constexpr uint64_t large_limit = 16 << 20; // of _PyRuntime, and of an interpreter
 constexpr uint64_t code_limit = 4096;      // before the instructions of a code object
 constexpr uint64_t object_limit = 256;     // before the data of a str or bytes
+constexpr uint64_t type_limit = 4096;      // of a class
 
 // The same in all versions, see PyUnicodeObject: behind the part that all strings have, one has the
 // address of its characters when these are not in the object.
@@ -32,12 +33,10 @@ constexpr uint32_t code_flags = 48, generator_frame = 72;
 // co_version, which _Py_DebugOffsets does not have either; since 3.12.
 constexpr uint32_t code_version = 92;
 
-// Of what is known of coroutines that wait. Measured in 3.11 to 3.14 (PythonTruth.*), and the same
+// Of what is known of coroutines that wait. Measured in 3.11 to 3.15 (PythonTruth.*), and the same
 // in all releases of one minor version: the stable part of a frame, a class and the tasks of
-// _asyncio. Its debug offsets say most of it in 3.14, and some in 3.13. 3.15 has other states of
-// generators.
+// _asyncio. Its debug offsets say all of it in 3.15, most in 3.14, and some in 3.13.
 constexpr uint32_t state_before_frame = 5; // bytes
-constexpr uint32_t newest_awaits = 14;
 
 constexpr uint64_t code_size_limit = 16 << 20; // of the loop, which has some 40 kB
 
@@ -136,7 +135,7 @@ constexpr PythonLayout layout_311 = {
     .awaits = {.known = 1,
                .interpreter_modules = 888,
                .generator_state = 80 - state_before_frame,
-               .has_await_state = 0,
+               .states = python_states_suspended,
                .frame_stack = 64,
                .stack_is_address = 0,
                .frame_locals = 72,
@@ -190,7 +189,7 @@ constexpr PythonLayout layout_312 = {
     .awaits = {.known = 1,
                .interpreter_modules = 944,
                .generator_state = generator_frame - state_before_frame,
-               .has_await_state = 0,
+               .states = python_states_suspended,
                .frame_stack = 64,
                .stack_is_address = 0,
                .frame_locals = 72,
@@ -227,9 +226,13 @@ constexpr Words words_315 = {5,  8,  9,  24, 26, 30, 40, 41, 42, 44, 48,
 constexpr const Words* words_of[] = {&words_313, &words_314, &words_315};
 // ... what coroutines that wait are followed by; 0: it does not say.
 struct AwaitWords {
-    uint8_t modules, localsplus, stackpointer, tuple_item, gen_frame_state;
+    uint8_t modules, localsplus, stackpointer, tuple_item, gen_frame_state, type_keys;
 };
-constexpr AwaitWords await_words_313 = {11, 32, 0, 51, 0}, await_words_314 = {12, 35, 37, 57, 86};
+constexpr AwaitWords await_words_313 = {11, 32, 0, 51, 0, 0},
+                     await_words_314 = {12, 35, 37, 57, 86, 0},
+                     await_words_315 = {12, 43, 45, 69, 102, 67};
+constexpr const AwaitWords* await_words_of[] = {&await_words_313, &await_words_314,
+                                                &await_words_315};
 constexpr uint32_t first_of_words = 13;
 
 std::string version_text(uint32_t version) {
@@ -277,24 +280,24 @@ class DebugOffsets {
 
 // Nothing known where it says what cannot be: frames have names all the same.
 PythonAwaits awaits_by_words(uint32_t minor, DebugOffsets offsets) {
-    if (minor > newest_awaits)
-        return {};
     constexpr size_t pointer = 8;
     const bool says_all = minor > first_of_words;
-    const AwaitWords& at = says_all ? await_words_314 : await_words_313;
+    const AwaitWords& at = *await_words_of[minor - first_of_words];
     PythonAwaits awaits{};
     awaits.known = 1;
     awaits.interpreter_modules = offsets.field(at.modules, pointer, large_limit);
     awaits.generator_state = generator_frame - state_before_frame;
     if (at.gen_frame_state)
         awaits.generator_state = offsets.field(at.gen_frame_state, 1, object_limit);
-    awaits.has_await_state = 1;
+    awaits.states = minor > 14 ? python_states_counted : python_states_signed;
     awaits.frame_stack = 64;
     if (at.stackpointer)
         awaits.frame_stack = offsets.field(at.stackpointer, pointer, object_limit);
     awaits.stack_is_address = says_all;
     awaits.frame_locals = offsets.field(at.localsplus, pointer, object_limit);
     awaits.type_keys = 880;
+    if (at.type_keys)
+        awaits.type_keys = offsets.field(at.type_keys, pointer, type_limit);
     awaits.attributes = python_attributes_inline;
     awaits.tuple_items = offsets.field(at.tuple_item, pointer, object_limit);
     if (!says_all) {

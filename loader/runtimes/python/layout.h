@@ -48,12 +48,19 @@ enum PythonAttributes : uint32_t {
     python_attributes_inline = 2, // since 3.13: in the object, or the address of a dict before it
 };
 
+// What the state of a generator is told by, and where what it awaits is.
+enum PythonStates : uint32_t {
+    python_states_suspended = 0, // 3.11 and 3.12: not by what it gave way, which its code says
+    python_states_signed = 1,    // 3.13 and 3.14: below zero until it runs
+    python_states_counted = 2,   // since 3.15: from zero on
+};
+
 // What a coroutine that waits is followed by.
 struct PythonAwaits {
     uint32_t known;               // 0: not of this version, or build
     uint32_t interpreter_modules; // the address of sys.modules
-    uint32_t generator_state;     // in a generator: a signed byte, see await_chain.cpp
-    uint32_t has_await_state;     // 1: the state tells that it awaits something; 0: its code does
+    uint32_t generator_state;     // in a generator: a signed byte, see coroutine_walk.cpp
+    uint32_t states;              // PythonStates
     uint32_t frame_stack;         // of a frame, how high its stack is: see stack_is_address
     uint32_t stack_is_address;    // 1: as an address; 0: as a number of words behind frame_locals
     uint32_t frame_locals;        // where a frame's variables begin, and behind them its stack
