@@ -17,14 +17,21 @@ using Role = SpanPoint::Role;
 
 class PythonTaskSpans : public PythonTasks {};
 
-// PyIter_Send() does in Debian's 3.13 and later; what it jumps to returns to the loop.
+// PyIter_Send() does in Debian unstable's 3.13 and 3.14; what it jumps to returns to the loop.
 bool ends_by_a_jump(const Error& error) {
     return error.message().find("its return is not seen") != std::string::npos;
+}
+// As it does in 3.15, of which one call is known, and that of _asyncio's file is not: calls from
+// there end at the jump, as is told of them (docs/howto/python.md).
+bool ends_at_a_jump(const std::string& python) {
+    return python.find("3.15") != std::string::npos;
 }
 
 // Sixteen tasks in turn on one thread, each in a request. What begins and ends while no task runs
 // is no span.
 TEST_P(PythonTaskSpans, AreKeysOfSpans) {
+    if (ends_at_a_jump(GetParam()))
+        GTEST_SKIP() << "calls of PyIter_Send() end before the task has run";
     Program program(GetParam(), {tasks_program, path_});
     Session session;
     observe(session, program);
@@ -114,6 +121,8 @@ TEST_P(PythonTaskSpans, AreKeysOfSpans) {
 
 // From a task's first step to its last: those in which none runs yet.
 TEST_P(PythonTaskSpans, AreSpansFromTheirFirstStepToTheirLast) {
+    if (ends_at_a_jump(GetParam()))
+        GTEST_SKIP() << "calls of PyIter_Send() end before the task has run";
     Program program(GetParam(), {tasks_program, path_});
     Session session;
     observe(session, program);
