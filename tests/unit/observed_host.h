@@ -60,6 +60,8 @@ struct Mishap {
     bool leaves_open = false; // the first probe's first call never ends
     int refused_at = -1;
     bool says_before = false; // that it would refuse any target and probe
+    // When it is asked that: at which of the questions.
+    int dies_asked = -1, stops_asked = -1;
     int busy_at = -1;     // until the machines that meet have made `waits_for` edits, however long
     int dies_before = -1; // anything is changed
     int dies_after = -1;  // it is, and before that is said
@@ -235,7 +237,12 @@ class KnownMachine final : public Backend {
     }
     static std::string probe_key(ProbeId id) { return fmt::format("probe {}", id.value); }
 
-    Result<void> check(const std::string& subject) const {
+    Result<void> check(const std::string& subject) {
+        const int number = checks_++;
+        if (number == mishap_.dies_asked)
+            ::raise(SIGKILL);
+        if (number == mishap_.stops_asked)
+            ::raise(SIGSTOP);
         if (mishap_.says_before)
             return Error{"edit", subject, "it would be refused", ""};
         return {};
@@ -299,7 +306,7 @@ class KnownMachine final : public Backend {
     const uint32_t index_;
     const Mishap mishap_;
     EventSink& sink_;
-    int edits_ = 0;
+    int edits_ = 0, checks_ = 0;
     std::map<std::string, std::string> settings_;
     std::map<ProbeId, Probe> probes_;
     std::set<ProbeId> ids_;

@@ -273,6 +273,30 @@ TEST_F(ObservedHosts, WhoIsKilledComesBackAsTheOthersAre) {
     }
 }
 
+// Killed or stopped while it is asked whether it would refuse one: a target, a probe, another.
+TEST_F(ObservedHosts, WhoIsGoneWhenItIsAskedComesBackAsTheOthersAre) {
+    for (int at = 0; at < 6; at++) {
+        const auto victim = static_cast<uint32_t>(at % 3);
+        const bool stops = at >= 3;
+        SCOPED_TRACE(testing::Message() << name(victim) << (stops ? " stopped" : " killed"));
+        backend.reset();
+        hosts.clear();
+        std::vector<Mishap> mishaps(3);
+        (stops ? mishaps[victim].stops_asked : mishaps[victim].dies_asked) = at % 3;
+        observe(mishaps);
+        for (const Edit& edit : edits()) {
+            const auto made = edit();
+            EXPECT_TRUE(made) << made.error().message();
+            EXPECT_THAT(settings(), SizeIs(1));
+        }
+        if (stops)
+            hosts[victim]->peer.signal(SIGKILL);
+        all_live();
+        EXPECT_THAT(settings(), SizeIs(1));
+        EXPECT_EQ(backend->hosts()[victim].times_lost, 1u);
+    }
+}
+
 TEST_F(ObservedHosts, WhatWasCountedStaysAndCallsThatWereOpenAreDropped) {
     Mishap waits;
     waits.leaves_open = true;
