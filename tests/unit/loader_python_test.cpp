@@ -144,7 +144,7 @@ TEST(PythonLayout, KnowsWhatIsAwaited) {
         uint32_t states;
     };
     const Version versions[] = {
-        {0x030e06f0, {{12, 7688}, {35, 80}, {37, 64}, {57, 32}, {86, 67}}, python_states_signed, 1},
+        {0x030e06f0, {{12, 7688}, {35, 80}, {37, 64}, {57, 32}, {86, 67}}, python_states_signed},
         {0x030f02f0,
          {{12, 7688}, {43, 80}, {45, 64}, {69, 32}, {102, 67}, {67, 888}},
          python_states_counted},
