@@ -3,10 +3,13 @@
 // That each is counted exactly is tested in accounting_test.cpp.
 #include "tests/kernel/program.h"
 #include "tests/kernel/ways.h"
+#include "tests/support/run.h"
+#include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
@@ -110,6 +113,32 @@ TEST_P(CallSites, ProbesOfOneCallDoNotDisturbEachOther) {
 }
 
 // The same program twice, mapped elsewhere each time, and a third one that nobody observes.
+// Only call frame information says where its functions are; nobody has their names.
+TEST_P(CallSites, InStrippedCodeAreFound) {
+    TemporaryFolder folder;
+    const std::string path = folder.path("call_sites");
+    std::filesystem::copy_file(program_path("call_sites"), path);
+    ASSERT_EQ(run({"/usr/bin/strip", path}).code, 0);
+    Program program(path, {"--calls", rounds, "--wait"});
+    program.wait_ready();
+    Session session({GetParam()});
+    session.observe(program.pid());
+    const ProbeId all = session.time("work@*");
+    for (const ProbePlace& place : session.report.places) {
+        EXPECT_THAT(place.function, testing::StartsWith("work@call_sites+0x"));
+        EXPECT_EQ(place.module, path);
+    }
+    program.go();
+    session.pump_to_end();
+    const nlohmann::json account = program.account();
+    uint64_t sum = 5 * 50; // of `others`, which the program does not account for
+    for (const auto& [name, truth] : account["functions"].items())
+        if (name.starts_with("work@call_sites.c"))
+            sum += truth["entries"].get<uint64_t>();
+    EXPECT_EQ(session.calls(all).returns, sum);
+    EXPECT_EQ(session.calls(all).unwound, 0u);
+}
+
 TEST_P(CallSites, CallsThroughPointersInTwoProcesses) {
     Program rehearsal("call_pointers", {"--calls", "1"});
     const nlohmann::json functions = rehearsal.account().at("functions");

@@ -6,6 +6,7 @@
 #include "loader/reader/matching/module_calls.h"
 #include "loader/reader/matching/wanted_callee.h"
 #include "loader/reader/names/demangle.h"
+#include "loader/reader/tables/function_bounds.h"
 #include "loader/reader/tables/go_runtime.h"
 
 #include <fmt/format.h>
@@ -35,20 +36,27 @@ class SiteMatcher {
     void look_at(ModuleCalls& calls, const FunctionIndex::Function& function, uint64_t low,
                  uint64_t high, std::string_view file, uint32_t line) {
         const auto& found = calls.in(function);
+        const bool nameless = function.name_count == 0;
+        const auto place = [&](uint64_t address) { // as stacks show it
+            return fmt::format("{}+{:#x}", file_base_name(calls.module().path), address);
+        };
         const std::string caller =
-            demangle_without_parameters(calls.module().index->best_name(function));
+            nameless ? place(function.address)
+                     : demangle_without_parameters(calls.module().index->best_name(function));
         if (!found) {
             result.skipped.push_back({calls.number(), caller, found.error().cause});
             return;
         }
         for (const CallInstruction& call : *found) {
-            if (call.address < low || call.address >= high ||
+            // Stubs of the linker's are nothing but jumps, too.
+            if (call.address < low || call.address >= high || (nameless && call.jump) ||
                 !seen_.insert({calls.number(), call.address}).second)
                 continue;
             const Callee callee = calls.callees().of(call);
             const std::string_view name = wanted_.fitting_name(callee, calls.number());
             const std::string inside =
-                fmt::format("{}+{:#x}", caller, call.address - function.address);
+                nameless ? place(call.address)
+                         : fmt::format("{}+{:#x}", caller, call.address - function.address);
             if (!name.empty())
                 add(calls, call,
                     {demangle_without_parameters(name), wanted_.place(callee, calls.number(), name),
@@ -242,6 +250,17 @@ std::optional<Error> match_lines(const ProbePattern& pattern, std::span<const Pr
     return std::nullopt;
 }
 
+// Of code of which only call frame information says where its functions are: of stripped files all
+// that is not exported. By address.
+std::vector<FunctionIndex::Function> nameless_functions(const FunctionIndex& index) {
+    const FunctionBounds bounds(index.file());
+    std::vector<FunctionIndex::Function> nameless;
+    for (const auto& [begin, end] : bounds.all())
+        if (end > begin && !index.containing(begin))
+            nameless.push_back({begin, end - begin, 0, 0, false, false});
+    return nameless;
+}
+
 // Calls from anywhere: in the main program, or in libraries when it has none.
 std::optional<Error> match_everywhere(const ProbePattern& pattern,
                                       std::span<const ProbeModule> modules, SiteMatcher& matcher,
@@ -253,9 +272,9 @@ std::optional<Error> match_everywhere(const ProbePattern& pattern,
             ModuleCalls& calls = matcher.calls_of(i);
             const Result<std::shared_ptr<const LineTable>>* lines =
                 modules[i].debug ? &modules[i].debug->lines() : nullptr;
-            for (const FunctionIndex::Function& function : modules[i].index->functions()) {
+            const auto look = [&](const FunctionIndex::Function& function) {
                 if (!calls.may_call(function, matcher.wanted()))
-                    continue;
+                    return;
                 const auto& found = calls.in(function);
                 for (size_t c = 0; found && c < found->size(); ++c) {
                     const uint64_t address = (*found)[c].address;
@@ -264,7 +283,9 @@ std::optional<Error> match_everywhere(const ProbePattern& pattern,
                                     at ? std::string_view((**lines)->path(at->file)) : "",
                                     at ? at->line : 0);
                 }
-            }
+            };
+            std::ranges::for_each(modules[i].index->functions(), look);
+            std::ranges::for_each(nameless_functions(*modules[i].index), look);
         }
         if (!matcher.result.places.empty() || !matcher.result.skipped.empty())
             return std::nullopt;
