@@ -78,7 +78,7 @@ Result<void> Hosts::begin() {
         cause += fmt::format("{}{}: {}", cause.empty() ? "" : "; ", host->name(),
                              host->cause().empty() ? "it does not answer" : host->cause());
     return Error{"observe", hosts_.size() == 1 ? "" : "hosts", cause,
-                 "`ssh HOST sudo -n auger --version` has to work without a question",
+                 "`ssh HOST sudo -n auger --agent </dev/null` has to work without a question",
                  Error::Kind::unsupported};
 }
 

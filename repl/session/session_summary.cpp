@@ -92,6 +92,7 @@ ScreenState Session::screen_state() const {
                                     : static_cast<double>(std::max(settings().sampling.rate_hz,
                                                                    settings().sampling.raised_hz));
     state.symbols = backend_.symbol_progress();
+    state.hosts = backend_.hosts();
     if (!state.replaying && settings().probes.empty())
         state.spans_of = preset_programs(backend_.target_status());
     return state;

@@ -19,6 +19,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 using Path = std::vector<std::string>;
 
@@ -240,6 +241,30 @@ TEST(ScreenSuggestions, RequestsOfAKnownProgramComeFirst) {
     fixture.refresh();
     EXPECT_THAT(fixture.drawn(100, 30), HasSubstr("T times whole requests of nginx"));
     EXPECT_EQ(fixture.command_of('T'), "span auto");
+}
+
+// How hosts are; most are well most of the time, so the others are named.
+TEST(Screen, SaysWhichHostsAreNotLive) {
+    ScreenFixture fixture;
+    const auto line = [&](std::vector<HostReport::State> states) {
+        fixture.state.hosts.clear();
+        for (const HostReport::State state : states) {
+            HostReport host;
+            host.name = "web" + std::to_string(fixture.state.hosts.size() + 1);
+            host.state = state;
+            fixture.state.hosts.push_back(host);
+        }
+        fixture.refresh();
+        const std::string text = fixture.drawn(100, 30);
+        return text.substr(0, text.find('\n'));
+    };
+    using enum HostReport::State;
+    EXPECT_THAT(line({}), Not(HasSubstr("host")));
+    EXPECT_THAT(line({live}), HasSubstr("service  1 host  "));
+    EXPECT_THAT(line({live, live, live}), HasSubstr("service  3 hosts  "));
+    EXPECT_THAT(line({live, lost, live}), HasSubstr("service  2 of 3 hosts: web2 lost  "));
+    EXPECT_THAT(line({stale, lost, joining, starting, live}),
+                HasSubstr("service  1 of 5 hosts: web1 stale, web2 lost, 2 more  "));
 }
 
 class ScreenLoops : public testing::Test {

@@ -3,6 +3,7 @@
 // and commands out. What it asks for is done by the session, as if it had been typed at the prompt.
 #pragma once
 
+#include "loader/reports/host_report.h"
 #include "loader/reports/symbol_progress.h"
 #include "views/canvas.h"
 #include "views/model/model.h"
@@ -35,8 +36,9 @@ struct ScreenState {
     double overhead = 0; // CPU time of auger and its programs, as a share of one CPU
     SymbolProgress symbols;
     bool replaying = false;
-    bool ended = false;     // nothing more will come
-    std::string filter{};   // in force, as `filter` says it; empty: none
+    bool ended = false;              // nothing more will come
+    std::string filter{};            // in force, as `filter` says it; empty: none
+    std::vector<HostReport> hosts{}; // that agents observe; none: it is this machine
     std::string spans_of{}; // programs whose requests `span auto` times; empty: none is known
 };
 

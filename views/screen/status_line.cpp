@@ -33,10 +33,30 @@ uint64_t lost_events(const LedgerEvent& ledger, std::string& cause) {
     return all;
 }
 
+// How many there are; of those that are not live, who they are.
+Item hosts_item(const std::vector<HostReport>& hosts) {
+    constexpr size_t most_named = 2;
+    const auto live = [](const HostReport& host) { return host.state == HostReport::State::live; };
+    const auto well = static_cast<size_t>(std::ranges::count_if(hosts, live));
+    if (well == hosts.size())
+        return {fmt::format("{} host{}", well, well == 1 ? "" : "s"), Style::plain, 5};
+    std::string text = fmt::format("{} of {} hosts", well, hosts.size());
+    size_t named = 0;
+    for (const HostReport& host : hosts)
+        if (!live(host) && named++ < most_named)
+            text +=
+                fmt::format("{} {} {}", named == 1 ? ":" : ",", host.name, state_text(host.state));
+    if (named > most_named)
+        text += fmt::format(", {} more", named - most_named);
+    return {text, Style::warning, 1};
+}
+
 std::vector<Item> items_of(const Model& model, const ScreenState& state, const ClassSums& sums,
                            bool frozen, bool unicode, bool wide) {
     std::vector<Item> items;
     items.push_back({state.target.empty() ? "no target" : state.target, Style::title, 0});
+    if (!state.hosts.empty())
+        items.push_back(hosts_item(state.hosts));
     if (frozen)
         items.push_back({"FROZEN", Style::warning, 0});
     if (state.replaying)
