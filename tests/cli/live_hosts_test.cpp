@@ -173,6 +173,16 @@ TEST_P(LinkedHosts, AreTheSumOfWhatEachOfThemKnows) {
     EXPECT_GT(slow_share(""), 0.95);
     EXPECT_GT(slow_share("+host=b"), 0.95);
     EXPECT_EQ(labels_of(auger->ask("flame by host")), (std::set<std::string>{"a", "b", "c"}));
+    // A percentile is that of all hosts' calls, whatever is asked of one of them.
+    auger->run({"split handle_request > p95"});
+    const json threshold = auger->ask("flame slow+host=b")["split"]["threshold"];
+    EXPECT_EQ(threshold["calls"], 3 * calls) << threshold;
+    // Late calls weigh more in a threshold that moves: a percent of all of them, either way.
+    const Durations truth = durations();
+    ASSERT_EQ(truth.inside.size(), size_t{3 * calls});
+    EXPECT_GE(threshold["ns"].get<double>() * 1.011, double(quantile(truth.inside, 0.94)));
+    EXPECT_LE(threshold["ns"].get<double>() / 1.011, double(quantile(truth.outside, 0.96)));
+    auger->run({"split handle_request > 2ms"});
     const json diff = auger->ask("diff host=c others");
     EXPECT_EQ(diff["first"]["calls"], calls);
     EXPECT_EQ(diff["second"]["calls"], 2 * calls);
