@@ -270,8 +270,7 @@ TEST_F(LiveOverhead, OfAMachineThatHasTooMuchToDoEventsAreTakenInAllTheSame) {
             lost += count.get<uint64_t>();
     EXPECT_EQ(raised.empty(), lost == 0) << lost;
     EXPECT_EQ(getpriority(PRIO_PROCESS, static_cast<id_t>(auger.pid())), raised.empty() ? 19 : -15);
-    if (!raised.empty())
-        EXPECT_THAT(raised, HasSubstr("events were lost"));
+    EXPECT_THAT(raised, testing::AnyOf("", HasSubstr("events were lost")));
 }
 
 } // namespace
