@@ -62,8 +62,7 @@ class LiveProbes {
     void set_way_out(WayOut way_out) { way_out_ = way_out; }
 
     Result<ProbeReport> add(const ProbeRequest& request, const TargetView& view);
-    // What add() would do, and what a call then costs.
-    // Of a span it is told only whether there is what its points are at.
+    // What add() would do, and what a call then costs; of a span only whether its points are there.
     Result<ProbePlan> plan(const ProbeRequest& request, const TargetView& view,
                            const HitCosts& costs);
     // `function` as a probe's text names it.
@@ -214,10 +213,10 @@ class LiveProbes {
     static Error nothing_to_time(const std::string& text, const ProbeReport& report);
     static std::string tail_note(const Place& place);
     Result<ProbeReport> add_span(const ProbeRequest& request, const TargetView& view);
-    // Its spec, and probes at its points; all or nothing.
     // A point of a span, and where it is; nothing: in a program or library that may still come.
     using FoundPoint = std::pair<Probe, std::optional<ProbeMatches>>;
     Result<std::vector<FoundPoint>> find_points(const Probe& span, const TargetView& view);
+    // Its spec, and probes at its points; all or nothing.
     Result<void> attach_span(Probe& span, const TargetView& view, ProbeReport& report);
     // Its points are no more.
     void remove_points(const Probe& span);

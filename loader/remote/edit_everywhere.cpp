@@ -7,10 +7,20 @@
 
 namespace auger::remote {
 
+namespace {
+
+// For the question before an edit, and for the edit.
+Hosts::Patience half(const Hosts::Patience& patience) {
+    return {patience.longest / 2, patience.behind_first / 2};
+}
+
+} // namespace
+
 Result<void> check_everywhere(Hosts& hosts, const Request& check, Hosts::Patience patience) {
     std::vector<Host*> asked = hosts.live();
     std::erase_if(asked, [](const Host* host) { return !host->link().checks(); });
-    const Hosts::Answers answers = hosts.ask(asked, check, patience, Hosts::Unanswered::forgotten);
+    const Hosts::Answers answers =
+        hosts.ask(asked, check, half(patience), Hosts::Unanswered::forgotten);
     OfHosts<Error> refused;
     for (const auto& [host, answer] : answers)
         if (!answer)
@@ -27,10 +37,9 @@ Result<Hosts::Answers> edit_everywhere(Hosts& hosts, const EditRequests& edit,
                      "`status` says why; they are tried again and again"};
     };
     if (edit.check) {
-        patience.longest /= 2; // of it, and of the edit
-        patience.behind_first /= 2;
         if (auto checked = check_everywhere(hosts, *edit.check, patience); !checked)
             return checked.error();
+        patience = half(patience);
     }
     const Request &forward = edit.forward, &backward = edit.backward;
     // Who is silent would do it when nobody expects it any more.

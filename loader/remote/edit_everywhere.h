@@ -18,7 +18,7 @@
 namespace auger::remote {
 
 // Asks whether an edit would be refused (CheckTarget, CheckProbe): fails when one host would. Who
-// does not say so in time, or is too old to, does not count.
+// does not say so in half of the time that there is for the edit, or is too old to, does not count.
 Result<void> check_everywhere(Hosts& hosts, const Request& check, Hosts::Patience patience);
 
 struct EditRequests {

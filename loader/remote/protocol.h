@@ -41,8 +41,8 @@ enum class FrameKind : uint8_t {
 
 // Names of what is not in every version: blocks that are compressed; of a console, that it takes a
 // relay's hosts; of an agent, that it is a relay, and that it says before an edit whether it would
-// refuse it. A relay is no console of that kind, so there is
-// one between a console and a host, and no more.
+// refuse it. A relay is no console of that kind, so there is one between a console and a host, and
+// no more.
 inline constexpr std::string_view feature_zlib = "zlib", feature_hosts = "hosts",
                                   feature_relay = "relay", feature_checks = "checks";
 

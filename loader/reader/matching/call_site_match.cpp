@@ -4,9 +4,9 @@
 #include "loader/probes/module_name.h"
 #include "loader/reader/matching/line_match.h"
 #include "loader/reader/matching/module_calls.h"
+#include "loader/reader/matching/own_functions.h"
 #include "loader/reader/matching/wanted_callee.h"
 #include "loader/reader/names/demangle.h"
-#include "loader/reader/tables/function_bounds.h"
 #include "loader/reader/tables/go_runtime.h"
 
 #include <fmt/format.h>
@@ -252,12 +252,17 @@ std::optional<Error> match_lines(const ProbePattern& pattern, std::span<const Pr
 
 // Of code of which only call frame information says where its functions are: of stripped files all
 // that is not exported. By address.
-std::vector<FunctionIndex::Function> nameless_functions(const FunctionIndex& index) {
-    const FunctionBounds bounds(index.file());
+std::vector<FunctionIndex::Function> nameless_functions(const ProbeModule& module) {
     std::vector<FunctionIndex::Function> nameless;
-    for (const auto& [begin, end] : bounds.all())
-        if (end > begin && !index.containing(begin))
-            nameless.push_back({begin, end - begin, 0, 0, false, false});
+    const auto collect = [&](const OwnFunctions& own) {
+        for (const auto& [begin, end] : own.all())
+            if (end > begin && !module.index->containing(begin))
+                nameless.push_back({begin, end - begin, 0, 0, false, false});
+    };
+    if (module.debug)
+        collect(module.debug->own_functions()); // read once
+    else
+        collect(OwnFunctions(module.index->file()));
     return nameless;
 }
 
@@ -285,7 +290,7 @@ std::optional<Error> match_everywhere(const ProbePattern& pattern,
                 }
             };
             std::ranges::for_each(modules[i].index->functions(), look);
-            std::ranges::for_each(nameless_functions(*modules[i].index), look);
+            std::ranges::for_each(nameless_functions(modules[i]), look);
         }
         if (!matcher.result.places.empty() || !matcher.result.skipped.empty())
             return std::nullopt;

@@ -22,6 +22,8 @@ class OwnFunctions {
     // the file does not say. Fails when none begins there.
     Result<uint64_t> size_at(uint64_t address) const;
 
+    const std::vector<FunctionBounds::Bounds>& all() const { return functions_; }
+
   private:
     std::vector<FunctionBounds::Bounds> functions_; // by begin, then end
 };
