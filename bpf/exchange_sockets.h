@@ -189,6 +189,8 @@ static __always_inline void send(struct sock* sk, u32 sent) {
     }
     if (use.calls->interleaves)
         tell_task_of_send(use.calls, use.exchanges, use.cookie);
+    else
+        look_for_tasks(use.calls);
     let_tracepoints_in(use.calls);
     connection->facts &= ~JOINED_LATE;
     // The next one was begun meanwhile.

@@ -14,34 +14,40 @@ enum {
     FIRST_SENDS = 64,
 };
 
-// The thread serves several connections at once. Once it has sent something in a task, or in two
-// greenlets, samples say which of them runs. (uvloop sends outside of its tasks: what they do is
-// nobody's to tell.)
+// Once a thread has sent something in a task samples say which of them runs: it serves several
+// connections at once, or would if it was asked. Likewise one that does so, once it has sent
+// something in two greenlets. (uvloop sends outside of its tasks: what they do is nobody's to tell.)
 __noinline int look_for_tasks(struct open_calls* calls) {
     u32 pid = bpf_get_current_pid_tgid() >> 32;
-    const struct wire_unwind_process* process = bpf_map_lookup_elem(&unwind_processes, &pid);
+    const struct wire_unwind_process* process;
     struct python_task task = {};
     struct loop_tasks* tasks;
     bool has_greenlets;
     u32 sends;
 
-    if (!calls || !process || !process->python)
+    if (!calls)
         return 0;
     sends = calls->sends++;
     if (sends >= FIRST_SENDS && sends % FIRST_SENDS)
         return 0;
+    process = bpf_map_lookup_elem(&unwind_processes, &pid);
+    if (!process || !process->python)
+        return 0;
     if (!find_python_task(&task) || (!task.coroutine && !task.outermost))
         return 0;
-    has_greenlets = !task.coroutine && calls->sends_in && task.outermost != calls->sends_in;
+    has_greenlets = calls->interleaves && !task.coroutine && calls->sends_in &&
+                    task.outermost != calls->sends_in;
     if (!task.coroutine)
         calls->sends_in = task.outermost;
     if (!task.coroutine && !has_greenlets)
         return 0;
     tasks = thread_storage(&loop_tasks, bpf_get_current_task_btf(), BPF_LOCAL_STORAGE_GET_F_CREATE);
-    if (tasks)
-        tasks->has_greenlets = has_greenlets;
-    else
+    if (!tasks) {
         count_loss(WIRE_LOSS_STORAGE);
+        return 0;
+    }
+    tasks->has_greenlets = has_greenlets;
+    calls->interleaves = 1;
     return 0;
 }
 
@@ -70,11 +76,25 @@ __noinline int name_exchange_of_task(struct loop_tasks* tasks, u32 index, u64 co
     return 0;
 }
 
+// Whether it was sampled since it sent something: told once. `place`: where it may be noted that a
+// thread ran it; user space notes that it waited.
+static __always_inline bool was_sampled(u64* place, u64 task) {
+    struct wire_waiting_task key = {};
+    bool waited;
+
+    key.task = task;
+    key.tgid = bpf_get_current_pid_tgid() >> 32;
+    waited = bpf_map_delete_elem(&waiting_tasks, &key) == 0;
+    if (place)
+        *place = 0;
+    return waited || place;
+}
+
 // Something was sent on a connection, by a task perhaps that was sampled before: told once.
 __noinline int tell_task_of_send(struct open_calls* calls, u32 exchanges, u64 cookie) {
     struct loop_tasks* tasks = thread_storage(&loop_tasks, bpf_get_current_task_btf(), 0);
     struct python_task found = {};
-    u64 task, *place;
+    u64 task;
 
     if (!tasks)
         return look_for_tasks(calls);
@@ -83,10 +103,8 @@ __noinline int tell_task_of_send(struct open_calls* calls, u32 exchanges, u64 co
     task = found.coroutine || !tasks->has_greenlets ? found.coroutine : found.outermost;
     if (!task)
         return 0;
-    place = find_in_set(tasks, set_of_task(task), task);
-    if (!place)
+    if (!was_sampled(find_in_set(tasks, set_of_task(task), task), task))
         return 0;
-    *place = 0;
     tasks->send.task = task;
     tasks->send.exchanges = 0;
     for (u32 i = 0; i < WIRE_MAX_EXCHANGES; i++) {

@@ -63,6 +63,13 @@ struct wire_go_counts {
     __wire_u64 parked_ns[WIRE_GO_REASONS];
 };
 
+/* Whose switches are counted: of others, those in processes that run the same programs. */
+enum wire_go_switches {
+    WIRE_GO_SWITCHES_OF_TARGET = 0,
+    WIRE_GO_SWITCHES_OF_OTHERS = 1,
+    WIRE_GO_SWITCHES_OF,
+};
+
 enum wire_go_limit {
     WIRE_GO_CALLERS = 16384,   /* goroutines that are in timed calls at once */
     WIRE_GO_PROCESSES = 16384, /* Go programs with timed calls */

@@ -7,6 +7,7 @@
 // wait in which it ticked becomes a sample. Its stack is taken when it is executed again, from
 // where it will go on, so that there is one for a sample and none for a switch.
 #include "events.h"
+#include "filter.h"
 #include "gate.h"
 #include "goroutine.h"
 #include "goroutine_spans.h"
@@ -16,11 +17,11 @@
 #include "unwind.h"
 #include "wait_clock.h"
 
-/* One element: how often goroutines of any kind came by. Written by this program, read by user
+/* How often goroutines of any kind came by, by wire_go_switches. Written by this program, read by user
  * space. */
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-    __uint(max_entries, 1);
+    __uint(max_entries, WIRE_GO_SWITCHES_OF);
     __type(key, u32);
     __type(value, u64);
 } go_switches SEC(".maps");
@@ -350,8 +351,9 @@ int goroutine_switch(struct pt_regs* ctx) {
     struct goroutine_key key = {.tgid = bpf_get_current_pid_tgid() >> 32};
     struct goroutine_work* work = NULL;
     struct goroutine_state* state;
-    u32 zero = 0, reason = 0;
-    u64* hits = bpf_map_lookup_elem(&go_switches, &zero);
+    u32 of = is_target(key.tgid) ? WIRE_GO_SWITCHES_OF_TARGET : WIRE_GO_SWITCHES_OF_OTHERS;
+    u32 reason = 0;
+    u64* hits = bpf_map_lookup_elem(&go_switches, &of);
 
     if (hits)
         __sync_fetch_and_add(hits, 1);

@@ -6,6 +6,7 @@ struct open_calls_map open_calls SEC(".maps");
 struct specs_map specs SEC(".maps");
 struct spans_map spans SEC(".maps");
 struct loop_tasks_map loop_tasks SEC(".maps");
+struct waiting_tasks_map waiting_tasks SEC(".maps");
 struct wait_stats_map wait_stats SEC(".maps");
 struct gates_map gates SEC(".maps");
 struct events_map events SEC(".maps");

@@ -11,6 +11,7 @@
 #include "kernel_types.h"
 #include "unwind_table.h"
 #include "wire.h"
+#include "wire/waiting_tasks.h"
 
 enum { NO_VALUE_SLOT = WIRE_MAX_OPEN_CALLS, RETURN_VALUE_SLOT, NO_FD = 0xffffffff };
 enum call_state {
@@ -186,7 +187,8 @@ struct open_calls {
     u64 threshold_ns;  /* that it was longer than, if it is slow. Tracker only. */
     u32 scope;     /* of wire_config, in which the thread was found to be observed. Tracker only. */
     u32 explained; /* enum explained. Tracker only. */
-    u32 interleaves; /* 1: it takes up an exchange before it has answered another. Tracker only. */
+    u32 interleaves; /* 1: it takes up an exchange before it has answered another, or it answers in
+                        tasks, and so would. Tracker only. */
     /* Where the stack is that open_call.sp counts from: of a thread 0. Tracker only. */
     u64 stack_base;
     u64 g; /* of goroutine_key; 0: they are a thread's. Tracker only. */
@@ -356,6 +358,16 @@ struct loop_tasks_map {
     __type(value, struct loop_tasks);
 };
 
+/* Tasks that user space has seen waiting since they sent something: what these are for is told with
+ * the next that they send (exchange_tasks.h). Written by user space; the tracker takes out what it
+ * tells. LRU: of one that gives way the waits are in no exchange. */
+struct waiting_tasks_map {
+    __uint(type, BPF_MAP_TYPE_LRU_HASH);
+    __uint(max_entries, WIRE_WAITING_TASKS);
+    __type(key, struct wire_waiting_task);
+    __type(value, u8);
+};
+
 /* Where threads say what they work for. Written by user space and by the process programs (forks,
  * execs, exits), read by the tracker. Full: that process's threads say nothing. */
 struct thread_contexts_map {
@@ -368,6 +380,7 @@ struct thread_contexts_map {
 
 extern struct thread_contexts_map thread_contexts SEC(".maps");
 extern struct loop_tasks_map loop_tasks SEC(".maps");
+extern struct waiting_tasks_map waiting_tasks SEC(".maps");
 extern struct wait_stats_map wait_stats SEC(".maps");
 extern struct spans_map spans SEC(".maps");
 extern struct unwind_processes_map unwind_processes SEC(".maps");

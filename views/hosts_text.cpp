@@ -30,13 +30,15 @@ std::vector<HostRow> host_rows(const std::vector<HostReport>& hosts) {
             text += fmt::format(", clock within {}, round trip {}", duration(host.clock_error_ns),
                                 duration(host.round_trip_ns));
         }
+        if (!host.lacks.empty())
+            text += fmt::format(", without {}", fmt::join(host.lacks, ", "));
         if (host.lost_samples)
             text += fmt::format(", {} samples dropped on the way",
                                 format_count(static_cast<double>(host.lost_samples)));
         if (host.times_lost && host.state != State::lost)
             text += fmt::format(", lost {} time{} before", host.times_lost,
                                 host.times_lost == 1 ? "" : "s");
-        rows.push_back({std::move(text), host.state == State::live});
+        rows.push_back({std::move(text), host.state == State::live && host.lacks.empty()});
     }
     return rows;
 }

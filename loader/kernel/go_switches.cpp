@@ -179,20 +179,31 @@ void GoSwitches::add_link_ids(std::vector<uint64_t>& ids) const {
         file.add_link_ids(ids);
 }
 
-void GoSwitches::judge(uint64_t switches, uint64_t cost_ns, uint64_t target_ns, uint64_t span_ns) {
-    const auto cost = static_cast<double>(cost_ns), span = static_cast<double>(span_ns);
-    if (!is_on() || span <= 0 || cost < least_load * span ||
-        cost <= most_share * static_cast<double>(target_ns))
+void GoSwitches::judge(const LiveOverhead::GoSwitchCost& cost, uint64_t target_ns,
+                       uint64_t span_ns) {
+    const auto span = static_cast<double>(span_ns), of_target = static_cast<double>(cost.cost_ns),
+               of_others = static_cast<double>(cost.cost_of_others_ns);
+    if (!is_on() || span <= 0)
+        return;
+    const bool burdens_target = of_target >= least_load * span &&
+                                of_target > most_share * static_cast<double>(target_ns),
+               burdens_others = of_others > most_share * span;
+    if (!burdens_target && !burdens_others)
         return;
     end();
     too_often_ = true;
-    sink_.on_notice(
-        clock_ns(),
-        fmt::format("goroutines switch {:.0f} times a second, and watching that took {:.0f} % of "
-                    "the target's CPU time, so it has ended: how long they are parked is no longer "
-                    "known; `sample RATE`, then `sample wall RATE` tries again",
-                    static_cast<double>(switches) / span * 1e9,
-                    100 * cost / std::max(static_cast<double>(target_ns), cost)));
+    const std::string why =
+        burdens_target
+            ? fmt::format(
+                  "goroutines switch {:.0f} times a second, and watching that took {:.0f} % of the "
+                  "target's CPU time",
+                  static_cast<double>(cost.switches) / span * 1e9,
+                  100 * of_target / std::max(static_cast<double>(target_ns), of_target))
+            : fmt::format("goroutines switch {:.0f} times a second in processes that run the same "
+                          "program and are not observed, and watching that took {:.0f} % of a CPU",
+                          static_cast<double>(cost.of_others) / span * 1e9, 100 * of_others / span);
+    sink_.on_notice(clock_ns(), why + ", so it has ended: how long they are parked is no longer "
+                                      "known; `sample RATE`, then `sample wall RATE` tries again");
 }
 
 LedgerEvent::Goroutines GoSwitches::state() const {

@@ -5,6 +5,7 @@
 // while waits are sampled, and go by themselves where goroutines switch too often.
 #pragma once
 
+#include "loader/kernel/live_overhead.h"
 #include "loader/kernel/place_group.h"
 #include "loader/kernel/programs.h"
 #include "loader/kernel/target_view.h"
@@ -51,8 +52,10 @@ class GoSwitches {
     void withdraw(FileIdentity file);
     void add_link_ids(std::vector<uint64_t>& ids) const;
 
-    // What switches have cost the target, while it had so much CPU time.
-    void judge(uint64_t switches, uint64_t cost_ns, uint64_t target_ns, uint64_t span_ns);
+    // What switches have cost in a span, in which the target had so much CPU time. Of others that
+    // run the same programs, and meet the probes, too, nobody knows what they had: they may lose
+    // that share of one CPU.
+    void judge(const LiveOverhead::GoSwitchCost& cost, uint64_t target_ns, uint64_t span_ns);
     LedgerEvent::Goroutines state() const;
 
   private:

@@ -29,6 +29,7 @@
 #include "loader/kernel/probe_updates.h"
 #include "loader/kernel/record_intake.h"
 #include "loader/kernel/target_members.h"
+#include "loader/kernel/task_waits.h"
 #include "loader/process/capabilities.h"
 #include "loader/process/confined_memory.h"
 #include "loader/process/confined_process.h"
@@ -185,7 +186,7 @@ class LiveBackend final : public Backend {
     LiveSplit split_{probes_, marks_, gates_, tee_};
     LiveSampling sampling_{programs_, kernel_.features, gates_};
     LiveOverhead overhead_{programs_, probes_, marks_, sampling_};
-    LiveEvents events_{tee_, names_, probes_.functions()};
+    LiveEvents events_{tee_, names_, probes_.functions(), gates_};
     OpenCallList open_calls_{programs_, names_, unwind_, probes_.functions()};
     bool told_of_goroutines_ = false; // that they are left out
 
@@ -204,9 +205,10 @@ class LiveBackend final : public Backend {
                            updates_,      clocks_, emulators_};
 
     // What goes on in poll().
+    TaskWaits task_waits_{programs_, names_, events_, probes_, sampling_, target_, filter_};
     LiveLedger ledger_{
-        programs_, *kernel_.ring, kernel_.watch,         catalogue_, names_, updates_,
-        sampling_, overhead_,     probes_.go_switches(), tee_};
+        programs_, *kernel_.ring, kernel_.watch,         catalogue_,  names_, updates_,
+        sampling_, overhead_,     probes_.go_switches(), task_waits_, tee_};
     Recorders recorders_{tee_, random_number()};
     RecordIntake records_{*kernel_.ring, mappings_, unwind_, events_, members_};
     PeriodicWork work_{
@@ -219,6 +221,7 @@ class LiveBackend final : public Backend {
                    members_,
                    updates_,
                    work_,
+                   task_waits_,
                    recorders_,
                    target_,
                    tee_};

@@ -99,6 +99,23 @@ void LiveEvents::on_task_send(const WireTaskSendView& send) {
     task_samples_.on_send(send.head->event.pid, send.head->task, exchanges);
 }
 
+bool LiveEvents::on_task_wait(uint32_t pid, uint64_t coroutine, TaskSamples::Wait wait) {
+    if (wait.sample.calls.empty())
+        return task_samples_.keep_wait(pid, coroutine, std::move(wait));
+    task_samples_.hand_on_wait(pid, std::move(wait));
+    return true;
+}
+
+bool LiveEvents::complete_wait(uint32_t pid, TaskSamples::Wait& wait) {
+    SampleEvent& sample = wait.sample;
+    if (!gates_.passes(WIRE_GATE_ONLY, static_cast<pid_t>(pid), sample.calls, sample.time_ns))
+        return false;
+    names_.next_sample();
+    sample.thread = names_.thread(pid, 0, "task");
+    sample.stack = names_.stack_of(wait.stack);
+    return true;
+}
+
 CallEndEvent LiveEvents::translate(const wire_call_end& end, const CallKey& key, ThreadId thread) {
     CallEndEvent event;
     event.time_ns = end.event.time_ns;

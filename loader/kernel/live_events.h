@@ -3,6 +3,7 @@
 // stacks. Calls of specs that are gone are left out.
 #pragma once
 
+#include "loader/kernel/live_gates.h"
 #include "loader/kernel/live_names.h"
 #include "loader/kernel/timed_functions.h"
 #include "loader/process/fd_target.h"
@@ -19,14 +20,26 @@ namespace auger {
 
 class LiveEvents {
   public:
-    LiveEvents(EventSink& sink, LiveNames& names, const TimedFunctions& functions)
-        : sink_(sink), names_(names), functions_(functions), task_samples_(sink) {}
+    LiveEvents(EventSink& sink, LiveNames& names, const TimedFunctions& functions,
+               const LiveGates& gates)
+        : sink_(sink), names_(names), functions_(functions), gates_(gates),
+          task_samples_(sink, [this](uint32_t pid, TaskSamples::Wait& wait) {
+              return complete_wait(pid, wait);
+          }) {}
 
     void on_sample(const WireSampleView& sample);
     void on_call_end(const WireCallEndView& end);
     void on_slow_call(const WireSlowCallView& slow);
     void on_call_parts(const WireCallPartsView& call);
     void on_task_send(const WireTaskSendView& send);
+    // What user space has seen of a task that waited: see TaskSamples. In calls or, where exchanges
+    // are wanted, in none: false: too many of these are kept.
+    bool on_task_wait(uint32_t pid, uint64_t coroutine, TaskSamples::Wait wait);
+    bool keeps_waits_of(uint32_t pid, uint64_t coroutine) const {
+        return task_samples_.keeps_waits_of(pid, coroutine);
+    }
+    // How many of these there are in the stream.
+    uint64_t task_waits() const { return task_samples_.waits(); }
     // What is kept back until more is known of it goes on when its time is up.
     void on_time(uint64_t now_ns) { task_samples_.let_go(now_ns); }
     bool keeps_samples_before(uint64_t time_ns) const {
@@ -36,6 +49,7 @@ class LiveEvents {
     void on_end() { task_samples_.let_all_go(); }
 
   private:
+    bool complete_wait(uint32_t pid, TaskSamples::Wait& wait);
     Wait describe(const wire_wait& wait, pid_t pid, uint64_t now_ns);
     std::optional<CallKey> key_of(const wire_call& call) const;
     static CallEndEvent translate(const wire_call_end& end, const CallKey& key, ThreadId thread);
@@ -47,6 +61,7 @@ class LiveEvents {
     EventSink& sink_;
     LiveNames& names_;
     const TimedFunctions& functions_;
+    const LiveGates& gates_;
     TaskSamples task_samples_;
     std::vector<CallKey> calls_;      // kept to reuse its memory
     std::vector<uint64_t> addresses_; // likewise

@@ -3,6 +3,7 @@
 
 #include "loader/kernel/bpf_calls.h"
 #include "loader/process/container.h"
+#include "loader/process/proc_info.h"
 
 #include <bpf/bpf.h>
 
@@ -111,6 +112,24 @@ Result<void> LiveFilter::set(const FilterSpec& filter) {
     in_force_ = std::move(*values);
     generation_ = generation;
     return {};
+}
+
+bool LiveFilter::passes(pid_t pid) const {
+    const auto holds = [](const auto& values, const auto& value) {
+        return values.empty() || std::ranges::find(values, value) != values.end();
+    };
+    if (!holds(in_force_.pids, static_cast<uint64_t>(pid)) ||
+        !holds(in_force_.tids, static_cast<uint64_t>(pid)))
+        return false;
+    if (!in_force_.comms.empty()) {
+        const auto comm = comm_of(pid);
+        if (!comm || !holds(in_force_.comms, *comm))
+            return false;
+    }
+    if (in_force_.cgroups.empty())
+        return true;
+    const auto group = cgroup_of(pid);
+    return group && holds(in_force_.cgroups, group->id);
 }
 
 } // namespace auger

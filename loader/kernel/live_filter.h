@@ -14,6 +14,8 @@ class LiveFilter {
 
     // Fails without a change for names that are too long, unknown cgroups and too many values.
     Result<void> set(const FilterSpec& filter);
+    // Whether a process's first thread passes.
+    bool passes(pid_t pid) const;
 
   private:
     struct Values {

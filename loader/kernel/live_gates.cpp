@@ -4,6 +4,7 @@
 #include "loader/kernel/bpf_calls.h"
 #include "loader/kernel/live_probes.h"
 #include "loader/process/container.h"
+#include "loader/process/proc_info.h"
 
 #include <fmt/format.h>
 
@@ -133,6 +134,47 @@ void LiveGates::on_stats(ProbeId probe, const StatsEvent& event) {
         if (moved)
             (void)write(2 * use + gate.which - 1, gate.wire);
     }
+}
+
+bool LiveGates::holds(const InForce& gate, size_t term, pid_t pid, std::span<const CallKey> calls,
+                      uint64_t time_ns) const {
+    const wire_gate_term& wire = gate.wire.term[term];
+    switch (wire.kind) {
+    case WIRE_TERM_CALL: {
+        const auto of_call = std::ranges::find(gate.calls, term, &Term::index);
+        return of_call != gate.calls.end() && std::ranges::any_of(calls, [&](const CallKey& call) {
+                   return probes_.functions().probe_of(call.spec) == of_call->probe &&
+                          time_ns >= call.start_ns && time_ns - call.start_ns >= wire.value;
+               });
+    }
+    case WIRE_TERM_PID:
+    case WIRE_TERM_TID:
+        return wire.value == static_cast<uint64_t>(pid);
+    case WIRE_TERM_COMM: {
+        const auto comm = comm_of(pid);
+        return comm && *comm == wire.comm;
+    }
+    case WIRE_TERM_CGROUP: {
+        const auto group = cgroup_of(pid);
+        return group && group->id == wire.value;
+    }
+    default:
+        return false;
+    }
+}
+
+bool LiveGates::passes(wire_gate_use use, pid_t pid, std::span<const CallKey> calls,
+                       uint64_t time_ns) const {
+    const InForce& gate = gates_[use];
+    if (!gate.which)
+        return true;
+    uint32_t fulfilled = 0;
+    for (uint32_t i = 0; i < gate.wire.terms; i++)
+        fulfilled |= holds(gate, i, pid, calls, time_ns) ? 1u << i : 0;
+    return std::ranges::any_of(
+        std::span(gate.wire.clause).first(gate.wire.clauses), [&](const wire_gate_clause& clause) {
+            return (fulfilled & clause.all) == clause.all && !(fulfilled & clause.none);
+        });
 }
 
 bool LiveGates::uses(ProbeId probe) const {

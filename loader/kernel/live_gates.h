@@ -8,10 +8,13 @@
 #include "loader/stats/threshold_follower.h"
 #include "loader/stream/events.h"
 
+#include <sys/types.h>
+
 #include <array>
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace auger {
@@ -27,6 +30,10 @@ class LiveGates {
     Result<void> set(wire_gate_use use, const Gate& gate);
     // New statistics of one of the probe's specs.
     void on_stats(ProbeId probe, const StatsEvent& event);
+    // Whether the gate of this use lets a sample through of a process, in these calls, of which the
+    // kernel's side knows nothing. As a thread it is the process's first one.
+    bool passes(wire_gate_use use, pid_t pid, std::span<const CallKey> calls,
+                uint64_t time_ns) const;
     // Whether a gate asks for the probe's calls.
     bool uses(ProbeId probe) const;
 
@@ -42,6 +49,8 @@ class LiveGates {
         std::vector<Term> calls; // terms of kind `call`
     };
     Result<void> write(uint32_t index, const wire_gate& gate) const;
+    bool holds(const InForce& gate, size_t term, pid_t pid, std::span<const CallKey> calls,
+               uint64_t time_ns) const;
 
     Programs& programs_;
     LiveProbes& probes_;

@@ -40,6 +40,8 @@ constexpr std::array<const char*, WIRE_LOSSES> loss_names = {
     "values: more than 4 open calls of a goroutine",
 };
 
+constexpr const char* lost_task_waits = "samples of tasks that wait: more than 20000 kept";
+
 // In the order of FunctionProblem.
 constexpr std::array<const char*, PythonNames::causes> unnamed_python = {
     "Python frames without a name: unreadable",
@@ -82,13 +84,15 @@ void LiveLedger::report(uint64_t now_ns) const {
     ledger.time_ns = now_ns;
     ledger.overhead = overhead_.last();
     ledger.goroutines = go_switches_.state();
-    ledger.goroutine_switches = programs_.goroutine_switches();
+    ledger.goroutine_switches = programs_.goroutine_switches().of_target;
     ledger.gated_slow_calls = programs_.gated_slow_calls();
     auto losses = programs_.losses();
     for (size_t cause = 0; cause < losses.size(); cause++)
         ledger.lost[loss_names[cause]] = losses[cause];
     // Of lost samples, as many as add up with its other counts.
     sampling_.report(ledger);
+    ledger.wait_samples += task_waits_.samples();
+    ledger.lost[lost_task_waits] = task_waits_.lost();
     ledger.lost["tracepoints: hit while another program ran on the CPU"] =
         programs_.missed_tracepoints();
     ledger.lost["exchanges: receive or send while another program ran on the CPU"] =

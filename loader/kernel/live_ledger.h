@@ -11,6 +11,7 @@
 #include "loader/kernel/module_catalogue.h"
 #include "loader/kernel/probe_updates.h"
 #include "loader/kernel/programs.h"
+#include "loader/kernel/task_waits.h"
 #include "loader/process/process_watch.h"
 #include "loader/stream/events.h"
 
@@ -23,10 +24,11 @@ class LiveLedger {
     LiveLedger(const Programs& programs, const EventRing& ring, const ProcessWatch& watch,
                const ModuleCatalogue& catalogue, const LiveNames& names,
                const ProbeUpdates& updates, const LiveSampling& sampling,
-               const LiveOverhead& overhead, const GoSwitches& go_switches, EventSink& sink)
+               const LiveOverhead& overhead, const GoSwitches& go_switches,
+               const TaskWaits& task_waits, EventSink& sink)
         : programs_(programs), ring_(ring), watch_(watch), catalogue_(catalogue), names_(names),
           updates_(updates), sampling_(sampling), overhead_(overhead), go_switches_(go_switches),
-          sink_(sink) {}
+          task_waits_(task_waits), sink_(sink) {}
 
     // Tells the sink.
     void report(uint64_t now_ns) const;
@@ -45,6 +47,7 @@ class LiveLedger {
     const LiveSampling& sampling_;
     const LiveOverhead& overhead_;
     const GoSwitches& go_switches_;
+    const TaskWaits& task_waits_;
     EventSink& sink_;
 };
 

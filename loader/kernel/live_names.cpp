@@ -62,6 +62,8 @@ std::string name_of_wait(uint64_t number) {
         return "fault";
     if (number == LiveNames::queued_goroutine)
         return "queued";
+    if (number == LiveNames::parked_task)
+        return "parked";
     if (number >= LiveNames::first_parked_goroutine)
         return fmt::format("parked: {}",
                            park_reason_names[number - LiveNames::first_parked_goroutine]);

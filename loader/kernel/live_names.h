@@ -79,6 +79,8 @@ class LiveNames {
     // ... a goroutine: ready, and not executed yet; or parked, plus the number of the reason.
     static constexpr uint64_t queued_goroutine = UINT64_MAX - 1;
     static constexpr uint64_t first_parked_goroutine = UINT64_MAX - 1 - park_reasons;
+    // ... a task of an event loop: for what it awaits; where that is there it is queued, too.
+    static constexpr uint64_t parked_task = first_parked_goroutine - 1;
     // The same with a function, given by its file and linked address, as the leaf.
     StackId stack_under(const Location& leaf, pid_t pid, uint64_t time_ns,
                         std::span<const uint64_t> user_frames);
@@ -91,6 +93,12 @@ class LiveNames {
     // What a coroutine awaits, likewise: the innermost function first, tasks around those of
     // theirs.
     std::vector<LocationId> await_stack(pid_t pid, uint64_t time_ns, const AwaitChain& chain);
+    // Of a task that waits: as await_stack(), which task it is where `with_tasks`, and innermost
+    // that it is parked or queued.
+    std::vector<LocationId> parked_stack(pid_t pid, uint64_t time_ns, const AwaitChain& chain,
+                                         bool with_tasks);
+    // Of the stream, of locations that these have told of.
+    StackId stack_of(std::span<const LocationId> leaf_first) { return interner_.stack(leaf_first); }
     // Of a task: what its coroutine is of, "app.handler"; empty: not known.
     std::string function_of(pid_t pid, const AwaitChain::Link& task);
     ThreadId thread(uint32_t pid, uint32_t tid, std::string_view comm);
@@ -115,6 +123,7 @@ class LiveNames {
     LocationId intern_waker(const Waker& waker);
     LocationId intern_cut(uint64_t cause);
     LocationId intern_task(std::string_view function, std::string_view name);
+    void append_awaits(pid_t pid, const AwaitChain& chain, bool with_tasks);
     LocationId intern_go_label(const std::string& label);
     LocationId intern_named(pid_t pid, ModuleKind kind, const std::string& file, uint64_t address,
                             std::span<const Frame> frames);

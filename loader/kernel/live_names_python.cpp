@@ -91,10 +91,7 @@ std::string LiveNames::function_of(pid_t pid, const AwaitChain::Link& task) {
     return task_function({&pid, 1}, outermost.code, static_cast<uint32_t>(outermost.second));
 }
 
-std::vector<LocationId> LiveNames::await_stack(pid_t pid, uint64_t time_ns,
-                                               const AwaitChain& chain) {
-    know_process(pid, time_ns);
-    stack_.clear();
+void LiveNames::append_awaits(pid_t pid, const AwaitChain& chain, bool with_tasks) {
     for (auto link = chain.tasks.rbegin(); link != chain.tasks.rend(); ++link) {
         for (auto frame = link->frames.rbegin(); frame != link->frames.rend(); ++frame) {
             const PythonNames::Name& name =
@@ -102,12 +99,31 @@ std::vector<LocationId> LiveNames::await_stack(pid_t pid, uint64_t time_ns,
             stack_.push_back(
                 intern_named(pid, ModuleKind::python, name.file, name.address, {&name.frame, 1}));
         }
+        if (!with_tasks)
+            continue;
         std::string name =
             link->task.name.empty() ? fmt::format("{:#x}", link->task.coroutine) : link->task.name;
         if (link->others)
             name += fmt::format(" and {} more", link->others);
         stack_.push_back(intern_task(function_of(pid, *link), name));
     }
+}
+
+std::vector<LocationId> LiveNames::await_stack(pid_t pid, uint64_t time_ns,
+                                               const AwaitChain& chain) {
+    know_process(pid, time_ns);
+    stack_.clear();
+    append_awaits(pid, chain, true);
+    return stack_;
+}
+
+std::vector<LocationId> LiveNames::parked_stack(pid_t pid, uint64_t time_ns,
+                                                const AwaitChain& chain, bool with_tasks) {
+    know_process(pid, time_ns);
+    stack_.clear();
+    stack_.push_back(
+        intern({syscall_module, chain.is_ready ? queued_goroutine : parked_task, false}));
+    append_awaits(pid, chain, with_tasks);
     return stack_;
 }
 

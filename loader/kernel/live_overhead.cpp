@@ -56,8 +56,10 @@ bool LiveOverhead::update(uint64_t now_ns) {
         now.samples.own_ns - before_.samples.own_ns);
     const ThreadClocks::Cost clocks = sampling_.take_clock_cost();
     add(Kind::clocks, {}, clocks.switches, clocks.ns);
-    last_go_switches_.switches = now.go_switches - before_.go_switches;
-    last_go_switches_.cost_ns = last_go_switches_.switches * costs_.emulated_ns;
+    const uint64_t switches = now.go_switches.of_target - before_.go_switches.of_target,
+                   of_others = now.go_switches.of_others - before_.go_switches.of_others;
+    last_go_switches_ = {switches, switches * costs_.emulated_ns, of_others,
+                         of_others * costs_.emulated_ns};
     add(Kind::waits, {}, overhead.waits,
         now.waits.own_ns - before_.waits.own_ns + last_go_switches_.cost_ns);
     std::map<ProbeId, Counters::Probe> probes;

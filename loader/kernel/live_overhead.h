@@ -48,9 +48,11 @@ class LiveOverhead {
     // Ends the span when it is long enough, and begins the next one. Whether it did.
     bool update(uint64_t now_ns);
     const Overhead& last() const { return last_; }
-    // In it: how often goroutines switched, and what that cost. It is part of what waits cost.
+    // In it: how often goroutines switched, and what that cost. The target's is part of what waits
+    // cost.
     struct GoSwitchCost {
         uint64_t switches = 0, cost_ns = 0;
+        uint64_t of_others = 0, cost_of_others_ns = 0; // see Programs::GoroutineSwitches
     };
     const GoSwitchCost& last_go_switches() const { return last_go_switches_; }
 
@@ -60,7 +62,7 @@ class LiveOverhead {
         wire_wait_stats waits = {};
         uint64_t lost_wait_samples = 0;
         uint64_t line_hits = 0, line_ns = 0;
-        uint64_t go_switches = 0;
+        Programs::GoroutineSwitches go_switches;
         struct Probe {
             ProbeId probe;
             uint64_t hits = 0, cost_ns = 0;

@@ -130,6 +130,12 @@ class LiveProbes {
     // Some span may be open.
     bool has_spans() const;
     bool has_exchanges() const { return !exchanges_.empty(); }
+    // Spans that are told apart by keys, as the kernel's side names them.
+    struct KeyedSpans {
+        SpecId spec;
+        uint16_t slot = 0, generation = 0;
+    };
+    std::vector<KeyedSpans> keyed_spans() const;
 
     // Waits are sampled, or no longer: those of goroutines are to be known, too.
     void watch_waits(bool wanted, const TargetView& view);

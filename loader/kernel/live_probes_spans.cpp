@@ -54,6 +54,21 @@ bool LiveProbes::has_spans() const {
                                [](const auto& probe) { return !probe.second.span.empty(); });
 }
 
+std::vector<LiveProbes::KeyedSpans> LiveProbes::keyed_spans() const {
+    std::vector<KeyedSpans> keyed;
+    for (const auto& [id, probe] : probes_) {
+        const bool has_key = std::ranges::any_of(
+            probe.span.points, [](const SpanPoint& point) { return !point.key.empty(); });
+        if (!has_key || probe.span.exchanges || probe.places.empty())
+            continue;
+        const SpecId spec = probe.places.front().spec;
+        const uint64_t cookie = specs_.cookie(spec);
+        keyed.push_back({spec, static_cast<uint16_t>(cookie & WIRE_COOKIE_SPEC_MASK),
+                         static_cast<uint16_t>(cookie >> WIRE_COOKIE_GENERATION_SHIFT)});
+    }
+    return keyed;
+}
+
 namespace {
 
 // Tracepoints that are hit while a lock is held, which may be any, or the allocator's.

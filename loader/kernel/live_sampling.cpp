@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace auger {
@@ -110,6 +111,11 @@ Result<void> LiveSampling::set(const SamplingSettings& settings) {
     cpus_ = cpus;
     settings_ = settings;
     return {};
+}
+
+uint32_t LiveSampling::waits_hz() const {
+    return settings_.waits_hz ? settings_.waits_hz
+                              : std::max(settings_.rate_hz, settings_.raised_hz);
 }
 
 // What a sample holds, and which ticks are samples.

@@ -46,6 +46,10 @@ class LiveSampling {
     // The ledger's account of samples.
     void report(LedgerEvent& ledger) const;
     bool watches_waits() const { return off_cpu_.has_value(); }
+    // How often these are sampled, while they are watched.
+    uint32_t waits_hz() const;
+    // Stacks say which task runs.
+    bool with_tasks() const { return settings_.tasks; }
     void add_link_ids(std::vector<uint64_t>& ids) const;
 
   private:

@@ -28,8 +28,7 @@ void PeriodicWork::update(uint64_t now_ns) {
     if (measured) {
         const Overhead& overhead = overhead_.last();
         clocks_.judge(overhead);
-        go_switches_.judge(overhead_.last_go_switches().switches,
-                           overhead_.last_go_switches().cost_ns, overhead.target_ns,
+        go_switches_.judge(overhead_.last_go_switches(), overhead.target_ns,
                            overhead.end_ns - overhead.begin_ns);
     }
     if (measured || now_ns >= next_ledger_ns_)

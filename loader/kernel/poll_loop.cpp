@@ -43,6 +43,7 @@ size_t PollLoop::deliver(const TimeSlice& until) {
     updates_.take_written_files();
     const uint64_t now = clock_ns();
     work_.update(now);
+    task_waits_.update(now);
     if (auto error = recorders_.take_error())
         sink_.on_notice(clock_ns(), error->message());
     // What has not been handed over yet was before.
@@ -63,7 +64,8 @@ bool PollLoop::poll(nanoseconds timeout, int wake_fd) {
     for (;;) {
         // The ring is emptied in steps, however often there is something in it; what is left of one
         // goes on at once.
-        uint64_t until = records_.more() ? 0 : std::min(deadline, next_delivery_ns_);
+        uint64_t until =
+            records_.more() ? 0 : std::min({deadline, next_delivery_ns_, task_waits_.due_ns()});
         if (records_.waiting())
             until = std::min(deadline, clock_ns() + static_cast<uint64_t>(table_interval.count()));
         const bool woken = wait_until(until, wake_fd);

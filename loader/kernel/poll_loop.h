@@ -10,6 +10,7 @@
 #include "loader/kernel/probe_updates.h"
 #include "loader/kernel/record_intake.h"
 #include "loader/kernel/target_members.h"
+#include "loader/kernel/task_waits.h"
 #include "loader/recording/recorders.h"
 #include "loader/stream/events.h"
 
@@ -27,9 +28,10 @@ class PollLoop {
 
     PollLoop(const Sources& sources, RecordIntake& records, LiveUnwind& unwind,
              TargetMembers& members, ProbeUpdates& updates, PeriodicWork& work,
-             Recorders& recorders, const LiveTarget& target, EventSink& sink)
+             TaskWaits& task_waits, Recorders& recorders, const LiveTarget& target, EventSink& sink)
         : sources_(sources), records_(records), unwind_(unwind), members_(members),
-          updates_(updates), work_(work), recorders_(recorders), target_(target), sink_(sink) {}
+          updates_(updates), work_(work), task_waits_(task_waits), recorders_(recorders),
+          target_(target), sink_(sink) {}
 
     // As Backend::poll().
     bool poll(std::chrono::nanoseconds timeout, int wake_fd);
@@ -50,6 +52,7 @@ class PollLoop {
     TargetMembers& members_;
     ProbeUpdates& updates_;
     PeriodicWork& work_;
+    TaskWaits& task_waits_;
     Recorders& recorders_;
     const LiveTarget& target_;
     EventSink& sink_;

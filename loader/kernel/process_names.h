@@ -21,6 +21,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace auger {
 
@@ -98,6 +99,15 @@ class ProcessNames {
     Process* find(pid_t pid) {
         const auto process = processes_.find(pid);
         return process != processes_.end() ? &process->second : nullptr;
+    }
+
+    // Those that run such a runtime.
+    std::vector<pid_t> running() const {
+        std::vector<pid_t> pids;
+        for (const auto& [pid, process] : processes_)
+            if (!process.ended)
+                pids.push_back(pid);
+        return pids;
     }
 
     // Before more is known of it.

@@ -308,6 +308,8 @@ int Programs::map_fd(MapKind kind) const {
         return bpf_map__fd(maps.unwind_processes);
     case MapKind::python_layouts:
         return bpf_map__fd(maps.python_layouts);
+    case MapKind::waiting_tasks:
+        return bpf_map__fd(maps.waiting_tasks);
     case MapKind::thread_contexts:
         return bpf_map__fd(maps.thread_contexts);
     case MapKind::hotspot_processes:

@@ -90,6 +90,7 @@ enum class MapKind {
     unwind_processes,
     python_layouts,
     thread_contexts,
+    waiting_tasks,
     hotspot_processes,
     v8_layouts,
     php_layouts,
@@ -128,12 +129,18 @@ class Programs {
     uint64_t gated_slow_calls() const;
     // Those that are open. Any of them may end meanwhile.
     void visit_spans(const std::function<void(const wire_span&)>& visit) const;
+    // Nothing: it is not open.
+    std::optional<wire_span> find_span(const wire_span_key& key) const;
     // Of all spans that this spec has been.
     SpanCounts span_counts(uint32_t spec) const;
     // Of the Go function that the spec is now.
     SpanCounts go_counts(uint32_t spec) const;
-    // How often goroutines left threads, got ready and came back.
-    uint64_t goroutine_switches() const;
+    // How often goroutines left threads, got ready and came back: the target's, and those of other
+    // processes that run the same programs.
+    struct GoroutineSwitches {
+        uint64_t of_target = 0, of_others = 0;
+    };
+    GoroutineSwitches goroutine_switches() const;
     // By what wire.h says.
     std::array<uint64_t, WIRE_OTHER_HITS> other_hits() const;
 

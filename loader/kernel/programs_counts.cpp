@@ -131,6 +131,15 @@ void Programs::visit_spans(const std::function<void(const wire_span&)>& visit) c
     }
 }
 
+std::optional<wire_span> Programs::find_span(const wire_span_key& key) const {
+    std::vector<std::byte> value(bpf_map__value_size(state_->skeleton->maps.spans));
+    wire_span span;
+    if (bpf_map_lookup_elem(bpf_map__fd(state_->skeleton->maps.spans), &key, value.data()) < 0)
+        return std::nullopt;
+    std::memcpy(&span, value.data(), sizeof span);
+    return span.state & 1 ? std::optional(span) : std::nullopt;
+}
+
 SpanCounts Programs::span_counts(uint32_t spec) const {
     SpanCounts sum;
     for_each_cpu_value<wire_span_counts>(
@@ -167,11 +176,14 @@ SpanCounts Programs::go_counts(uint32_t spec) const {
     return sum;
 }
 
-uint64_t Programs::goroutine_switches() const {
-    uint64_t sum = 0;
-    for_each_cpu_value<uint64_t>(bpf_map__fd(state_->skeleton->maps.go_switches), 0, state_->cpus,
-                                 [&](uint64_t count) { sum += count; });
-    return sum;
+Programs::GoroutineSwitches Programs::goroutine_switches() const {
+    const int fd = bpf_map__fd(state_->skeleton->maps.go_switches);
+    GoroutineSwitches sums;
+    for_each_cpu_value<uint64_t>(fd, WIRE_GO_SWITCHES_OF_TARGET, state_->cpus,
+                                 [&](uint64_t count) { sums.of_target += count; });
+    for_each_cpu_value<uint64_t>(fd, WIRE_GO_SWITCHES_OF_OTHERS, state_->cpus,
+                                 [&](uint64_t count) { sums.of_others += count; });
+    return sums;
 }
 
 uint64_t Programs::gated_slow_calls() const {

@@ -22,13 +22,13 @@ Result<uint32_t> PythonProcesses::enter(const PythonFile& file, const FileOwner&
 void PythonProcesses::set_tasks(pid_t pid, uint64_t executed_ns, uint32_t number, uint64_t runtime,
                                 const std::optional<AsyncioFile>& asyncio) {
     const PythonLayout& layout = *layouts_[number];
-    if (!layout.awaits.known || (!layout.awaits.has_asyncio && !asyncio)) {
+    if (!layout.awaits.known || (!layout.awaits.has_asyncio() && !asyncio)) {
         tasks_.end(pid);
         return;
     }
     tasks_.set(
         pid, executed_ns,
-        {layout, layout.awaits.has_asyncio ? layout.awaits.asyncio : asyncio->offsets, runtime});
+        {layout, layout.awaits.has_asyncio() ? layout.awaits.asyncio : asyncio->offsets, runtime});
 }
 
 } // namespace auger

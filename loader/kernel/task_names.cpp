@@ -177,4 +177,33 @@ std::variant<AwaitChain, FunctionProblem> TaskNames::awaits(pid_t pid, uint64_t 
     return answer ? std::move(*answer) : FunctionProblem::late;
 }
 
+std::optional<WaitingTasks> TaskNames::waiting(pid_t pid, uint64_t random, uint64_t slice_ns,
+                                               uint64_t& cpu_ns) {
+    struct Answer {
+        std::variant<WaitingTasks, FunctionProblem> tasks;
+        uint64_t cpu_ns;
+    };
+    auto* const process = processes_.find(pid);
+    if (!process)
+        return std::nullopt;
+    auto answer = processes_.read(*process, pid,
+                                  [random, slice_ns, current = process->known.current_tasks](
+                                      const ReadMemory& read, const TaskSource& source) {
+                                      uint64_t current_tasks = current;
+                                      const uint64_t begin_ns = read_clock(CLOCK_THREAD_CPUTIME_ID);
+                                      const auto spent_ns = [begin_ns] {
+                                          return read_clock(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
+                                      };
+                                      auto tasks = read_waiting_tasks(
+                                          read, source, random,
+                                          [&] { return spent_ns() < slice_ns; }, current_tasks);
+                                      return Answer{std::move(tasks), spent_ns()};
+                                  });
+    if (!answer)
+        return std::nullopt;
+    cpu_ns += answer->cpu_ns;
+    auto* const waiting = std::get_if<WaitingTasks>(&answer->tasks);
+    return waiting ? std::optional(std::move(*waiting)) : std::nullopt;
+}
+
 } // namespace auger

@@ -11,15 +11,18 @@
 #include "loader/runtimes/function_problem.h"
 #include "loader/runtimes/python/await_chain.h"
 #include "loader/runtimes/python/task_reader.h"
+#include "loader/runtimes/python/waiting_tasks.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace auger {
 
@@ -40,6 +43,12 @@ class TaskNames {
     // Of the task whose outermost coroutine lay there at that time, which is not in the future;
     // empty: not known. Until the next call.
     const std::string& name(pid_t pid, uint64_t coroutine, uint64_t time_ns);
+    // Processes whose tasks are found.
+    std::vector<pid_t> processes() const { return processes_.running(); }
+    // Which tasks wait now, for so long as that may take; `random` says which ones are looked at.
+    // Nothing: it could not be read. `cpu_ns`: what it took.
+    std::optional<WaitingTasks> waiting(pid_t pid, uint64_t random, uint64_t slice_ns,
+                                        uint64_t& cpu_ns);
     // What a coroutine awaits now.
     std::variant<AwaitChain, FunctionProblem> awaits(pid_t pid, uint64_t coroutine);
     size_t memory_bytes() const { return processes_.bytes(); }

@@ -3,6 +3,7 @@
 
 #include "loader/base/read_clock.h"
 #include "loader/remote/agent_output.h"
+#include "loader/remote/probes_of.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -60,6 +61,8 @@ HostReport Host::report(uint64_t now_ns) const {
     report.clock_error_ns = link_->clock().error_ns();
     report.round_trip_ns = link_->clock().round_trip_ns();
     report.lost_samples = link_->state().lost_samples;
+    for (const auto& [unused, text] : lacking_)
+        report.lacks.push_back(text);
     report.processes = static_cast<size_t>(
         std::ranges::count(link_->state().target.processes, true, &TargetStatus::Process::running));
     return report;
@@ -122,6 +125,7 @@ void Host::end(const std::string& cause, uint64_t now_ns, bool deliver_rest) {
     stream_.reset();
     link_.reset();
     given_.clear();
+    lacking_.clear();
     const bool followed = std::exchange(follows_, false);
     if (pipe_.process)
         ending_.push_back(std::move(*pipe_.process));
@@ -304,8 +308,37 @@ void Host::take_back(const Request& backward) {
     give(backward);
 }
 
-void Host::follow(uint64_t number) {
-    given_.push_back({number});
+void Host::give(const Request& request) {
+    if (lacks_probe_of(request))
+        made_without(request);
+    else
+        given_.push_back({link_->ask(request), request});
+}
+
+bool Host::lacks_probe_of(const Request& request) const {
+    return std::ranges::any_of(probes_of(request),
+                               [this](ProbeId probe) { return lacking_.contains(probe); });
+}
+
+void Host::made_without(const Request& request) {
+    if (const auto* const removed = std::get_if<RemoveProbe>(&request))
+        lacking_.erase(removed->probe);
+}
+
+bool Host::may_refuse(const Given& given, const Error& why) {
+    if (given.may_be_refused || lacks_probe_of(given.request))
+        return true;
+    const auto* const added = std::get_if<AddProbe>(&given.request);
+    if (!added || given.taken_back)
+        return false;
+    lacking_.emplace(added->probe.id, added->probe.text);
+    surroundings_.tell(
+        fmt::format("{}: goes on without {}: {}", name_, added->probe.text, why.message()));
+    return true;
+}
+
+void Host::follow(uint64_t number, const Request& request) {
+    given_.push_back({number, request});
     state_ = State::joining;
     if (!std::exchange(follows_, true))
         surroundings_.tell(fmt::format(
@@ -319,7 +352,7 @@ void Host::take_given(uint64_t now_ns) {
             return;
         const Given given = given_.front();
         given_.pop_front();
-        if (*answer || given.may_be_refused)
+        if (*answer || may_refuse(given, answer->error()))
             continue;
         if (!given.taken_back) {
             end("it cannot be given the settings in force: " + answer->error().message(), now_ns,

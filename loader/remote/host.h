@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -85,13 +86,18 @@ class Host {
     }
     void forget(uint64_t number) { link_->forget(number); }
     // Behind what it is given anyway: of one that is joining.
-    void give(const Request& request) { given_.push_back({link_->ask(request)}); }
+    void give(const Request& request);
     // The same, of an edit that another host has refused: `backward` takes back what was given
     // last, which it may have refused as well.
     void take_back(const Request& backward);
+    // It has no such function, or cannot probe it, as it has said of a probe that it was to be
+    // given when it came (back): so it has nothing to do for this edit.
+    bool lacks_probe_of(const Request& request) const;
+    // An edit was made without it.
+    void made_without(const Request& request);
     // One that is live is long at work on an edit, asked for by this number, which others have
     // made. It is joining until it is done.
-    void follow(uint64_t number);
+    void follow(uint64_t number, const Request& request);
 
     // The common clock: all that was before is here.
     uint64_t until_ns() const { return stream_ ? stream_->common_time(link_->until_ns()) : 0; }
@@ -114,10 +120,13 @@ class Host {
     std::string complaint(const std::string& otherwise) const;
 
     struct Given {
-        uint64_t number;         // of the request
+        uint64_t number; // of the request
+        Request request;
         bool taken_back = false; // by the next one
         bool may_be_refused = false;
     };
+    // Whether it goes on all the same.
+    bool may_refuse(const Given& given, const Error& why);
 
     const std::string name_;
     const MachineId id_;
@@ -129,9 +138,10 @@ class Host {
     AgentPipe pipe_;
     std::unique_ptr<AgentLink> link_;
     std::unique_ptr<MachineStream> stream_;
-    HostRecording recording_; // where the stream goes through
-    std::string complaints_;  // the last of them
-    std::deque<Given> given_; // while it is joining
+    HostRecording recording_;                // where the stream goes through
+    std::string complaints_;                 // the last of them
+    std::deque<Given> given_;                // while it is joining
+    std::map<ProbeId, std::string> lacking_; // probes that it goes without, by number: their text
     std::vector<LaunchedProcess> ending_;
     uint64_t heard_ns_ = 0, pinged_ns_ = 0;
     uint64_t start_ns_ = 0;         // when it is to be started

@@ -175,7 +175,7 @@ Hosts::Answers Hosts::ask(const std::vector<Host*>& hosts, const Request& reques
             if (unanswered == Unanswered::forgotten)
                 one.host->forget(one.number);
             else if (one.host->live() && !answers.empty())
-                one.host->follow(one.number);
+                one.host->follow(one.number, request);
             else
                 one.host->lose("it did not answer in time", now);
         }

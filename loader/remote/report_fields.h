@@ -25,7 +25,7 @@ void fields(auto& all, IsA<HostReport> auto& host) {
     all.choice(host.state, HostReport::State::lost);
     all(host.cause, host.program, host.machine, host.silent_ns, host.clock_error_ns,
         host.round_trip_ns, host.received_bytes, host.bytes_per_second, host.lost_samples,
-        host.times_lost, host.processes);
+        host.times_lost, host.processes, host.lacks);
 }
 
 void fields(auto& all, IsA<ProbePlace> auto& place) {

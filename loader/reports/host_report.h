@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace auger {
 
@@ -29,7 +30,8 @@ struct HostReport {
     uint64_t bytes_per_second = 0; // of late
     uint64_t lost_samples = 0;     // that its agent dropped, since we read too slowly
     uint64_t times_lost = 0;
-    size_t processes = 0; // of the target, that run
+    size_t processes = 0;             // of the target, that run
+    std::vector<std::string> lacks{}; // probes that it goes without; raw
 };
 
 // What a file that is of one of several hosts has in its name, "x-web1.auger", and what its folder

@@ -2,6 +2,7 @@
 #include "loader/stream/task_samples.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace auger {
 
@@ -12,7 +13,7 @@ TaskSamples::Call TaskSamples::name_of(const CallKey& call, ThreadId thread) {
 
 void TaskSamples::keep(uint32_t pid, uint64_t task, const SampleEvent& sample) {
     if (kept_ == most)
-        let_all_go();
+        let_samples_go(UINT64_MAX);
     for (const CallKey& call : sample.calls)
         calls_[name_of(call, sample.thread)].samples++;
     Kept& kept = of_tasks_[{pid, task}].emplace_back(
@@ -21,7 +22,52 @@ void TaskSamples::keep(uint32_t pid, uint64_t task, const SampleEvent& sample) {
     kept_++;
 }
 
+bool TaskSamples::keep_wait(uint32_t pid, uint64_t task, Wait wait) {
+    if (waits_kept_ == most)
+        return false;
+    waits_[{pid, task}].push_back(std::move(wait));
+    waits_kept_++;
+    return true;
+}
+
+void TaskSamples::hand_on_wait(uint32_t pid, Wait wait) {
+    if (!complete_(pid, wait))
+        return;
+    waits_told_++;
+    sink_.on_sample(wait.sample);
+}
+
+void TaskSamples::hand_on_waits(Task task, std::span<const Exchange> exchanges) {
+    const auto found = waits_.find(task);
+    if (found == waits_.end())
+        return;
+    std::deque<Wait> waits = std::move(found->second);
+    waits_.erase(found);
+    waits_kept_ -= waits.size();
+    for (Wait& wait : waits) {
+        std::vector<CallKey> calls;
+        for (const Exchange& exchange : exchanges)
+            if (wait.sample.time_ns >= exchange.received_ns)
+                calls.push_back(exchange.call);
+        wait.sample.calls = calls;
+        if (!calls.empty())
+            hand_on_wait(task.first, std::move(wait));
+    }
+}
+
+void TaskSamples::drop_waits(uint64_t before_ns) {
+    for (auto task = waits_.begin(); task != waits_.end();) {
+        std::deque<Wait>& waits = task->second;
+        while (!waits.empty() && waits.front().sample.time_ns < before_ns) {
+            waits.pop_front();
+            waits_kept_--;
+        }
+        task = waits.empty() ? waits_.erase(task) : std::next(task);
+    }
+}
+
 void TaskSamples::on_send(uint32_t pid, uint64_t task, std::span<const Exchange> exchanges) {
+    hand_on_waits({pid, task}, exchanges);
     const auto found = of_tasks_.find({pid, task});
     if (found == of_tasks_.end())
         return;
@@ -39,6 +85,12 @@ void TaskSamples::on_call_end(const CallEndEvent& end) {
 }
 
 void TaskSamples::let_go(uint64_t now_ns) {
+    let_samples_go(now_ns);
+    if (now_ns > wait_patience_ns)
+        drop_waits(now_ns - wait_patience_ns);
+}
+
+void TaskSamples::let_samples_go(uint64_t now_ns) {
     for (auto task = of_tasks_.begin(); task != of_tasks_.end();) {
         if (task->second.front().sample.time_ns + patience_ns > now_ns) {
             ++task;

@@ -210,6 +210,11 @@ the like count as blocked, [queued] as runnable, and `hist` of a Go function has
 Where they switch so often that it would cost more than 5 % of the target's CPU time, that ends by
 itself, as `status` says.
 
+Tasks of Python's asyncio (CPython 3.11 to 3.15) that work for an exchange, or are the key of a span,
+are sampled while they wait, too: [parked] and [queued], under the functions that await. They are
+read out of the process, which costs that nothing, and auger at most 2 % of a CPU; where there are
+many tasks, some stand for others.
+
 With `tasks`, stacks of CPython say which task of an event loop (asyncio, uvloop, trio) runs:
 [task app.handle Task-17] stands around the frames of the task's outermost coroutine, by what that is
 of and what asyncio calls the task (up to 3.14). Until that is known, and for tasks of other loops, it

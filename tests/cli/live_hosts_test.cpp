@@ -147,7 +147,7 @@ TEST_P(LinkedHosts, AreTheSumOfWhatEachOfThemKnows) {
     auto auger = std::make_unique<LiveAuger>(arguments());
     auger->run({"time handle_request", "split handle_request > 2ms", "sample 999"});
     open_all();
-    auger->run({"wait until entries handle_request >= 4500 for 60s"});
+    auger->run({"wait until calls handle_request >= 4500 for 60s"});
     const json hist = auger->ask("hist handle_request by host");
     EXPECT_EQ(hist["count"], 3 * calls);
     std::map<uint64_t, uint64_t> buckets;
@@ -223,7 +223,7 @@ TEST_P(LinkedHosts, OneIsStoppedAndKilled) {
     EXPECT_THAT(auger.error("time no_such_function"), HasSubstr("no_such_function"));
     EXPECT_EQ(auger.all("probes").size(), 1u);
     open_all();
-    auger.run({"wait until entries handle_request >= 4500 for 60s"});
+    auger.run({"wait until calls handle_request >= 4500 for 60s"});
     const json hist = auger.ask("hist handle_request by host");
     for (const Host& host : hosts_)
         EXPECT_EQ(row(hist["hosts"], host.name)["count"], calls) << host.name;
@@ -256,7 +256,7 @@ TEST_F(LiveHosts, ATargetThatOneRefusesDisturbsNoOther) {
     const std::string refused = auger.error(fmt::format("target {}", agent("a")));
     EXPECT_THAT(refused, HasSubstr("a: that is auger itself"));
     EXPECT_THAT(refused, HasSubstr("nothing was changed on any host"));
-    auger.run({"wait until entries handle_request >= 4500 for 60s"});
+    auger.run({"wait until calls handle_request >= 4500 for 60s"});
     const json hist = auger.ask("hist handle_request by host");
     for (const Host& host : hosts_)
         EXPECT_EQ(row(hist["hosts"], host.name)["count"], calls) << host.name;
@@ -284,7 +284,7 @@ TEST_F(LiveHosts, ThoseBehindARelayAreHostsAsAny) {
         auger.run({"wait 100ms"});
     auger.run({"time handle_request", "split handle_request > 2ms", "sample 999"});
     open_all();
-    auger.run({"wait until entries handle_request >= 4500 for 60s"});
+    auger.run({"wait until calls handle_request >= 4500 for 60s"});
     const json hist = auger.ask("hist handle_request by host");
     EXPECT_EQ(hist["count"], 3 * calls);
     for (const char* host : {"a", "r/b", "r/c"})

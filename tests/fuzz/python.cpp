@@ -7,6 +7,8 @@
 #include "loader/runtimes/python/layout.h"
 #include "loader/runtimes/python/line_table.h"
 #include "loader/runtimes/python/python_file.h"
+#include "loader/runtimes/python/task_list.h"
+#include "loader/runtimes/python/waiting_tasks.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -85,7 +87,7 @@ void read_tasks(std::span<const std::byte> content, const PythonLayout& layout) 
     TaskSource source{layout, layout.awaits.asyncio, 0};
     if (!layout.awaits.known)
         return;
-    if (!layout.awaits.has_asyncio) {
+    if (!layout.awaits.has_asyncio()) {
         const auto file = parse_asyncio_file(content);
         if (!file)
             return;
@@ -99,6 +101,17 @@ void read_tasks(std::span<const std::byte> content, const PythonLayout& layout) 
         const auto chain = read_await_chain(chains.reader(), source, address, current_tasks);
         if (const auto* const whole = std::get_if<AwaitChain>(&chain))
             check(*whole);
+    }
+    size_t looks = 0;
+    Pages lists(content);
+    uint64_t current_tasks = 0;
+    const auto waiting = read_waiting_tasks(
+        lists.reader(), source, content.size(), [&looks] { return ++looks < 4; }, current_tasks);
+    if (const auto* const found = std::get_if<WaitingTasks>(&waiting)) {
+        if (found->tasks > TaskList::most || found->looked_at > 4)
+            std::abort();
+        for (const AwaitChain& chain : found->waiting)
+            check(chain);
     }
 }
 

@@ -4,6 +4,7 @@
 #include "loader/kernel/features.h"
 #include "tests/kernel/program.h"
 #include "tests/kernel/session.h"
+#include "tests/support/temporary_folder.h"
 #include "views/model/account.h"
 #include "views/model/classifier.h"
 
@@ -252,7 +253,11 @@ TEST_P(ParkedGoroutines, AreWatchedOnlyWhileWaitsAreSampled) {
 
 // Two goroutines that do nothing but wake each other.
 TEST_P(ParkedGoroutines, ThatSwitchTooOftenAreNotWatched) {
-    Program program(GetParam(), {"--calls", "3", "--pingpong", "--linger"});
+    // Other tests observe others of the same file, whose probes this one would meet.
+    const TemporaryFolder folder;
+    const std::string path = folder.path("pingpong");
+    std::filesystem::copy_file(program_path(GetParam()), path);
+    Program program(path, {"--calls", "3", "--pingpong", "--linger"});
     program.wait_ready();
     Session session;
     session.observe(program.pid());
@@ -273,6 +278,30 @@ TEST_P(ParkedGoroutines, ThatSwitchTooOftenAreNotWatched) {
     EXPECT_EQ(session.model().probe_statistics(handle).span.sum(), 0);
     program.go();
     EXPECT_EQ(program.wait_exit(), 0);
+}
+
+// ... in a process that runs the same program, and is not observed.
+TEST_P(ParkedGoroutines, OfOthersThatSwitchTooOftenAreNotWatched) {
+    const TemporaryFolder folder;
+    const std::string path = folder.path("pingpong");
+    std::filesystem::copy_file(program_path(GetParam()), path);
+    Program program(path, {"--calls", "0", "--wait", "--linger"});
+    Program other(path, {"--calls", "0", "--pingpong", "--linger"});
+    for (Program* one : {&program, &other})
+        one->wait_ready();
+    Session session;
+    session.observe(program.pid());
+    session.time("main.forever");
+    must(session.backend().set_sampling(waits()));
+    ASSERT_TRUE(session.pump_until([&] { return session.noticed("goroutines switch "); }));
+    EXPECT_TRUE(session.noticed("in processes that run the same program and are not observed"));
+    EXPECT_EQ(session.model().ledger().goroutine_switches, 0u);
+    for (Program* one : {&program, &other}) {
+        one->go();
+        EXPECT_TRUE(one->account()["ok"].get<bool>());
+        one->go();
+        EXPECT_EQ(one->wait_exit(), 0);
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Linked, ParkedGoroutines,

@@ -3,6 +3,7 @@
 // rate, and none goes missing unnoticed.
 #include "tests/kernel/program.h"
 #include "tests/kernel/ring_space.h"
+#include "tests/kernel/running_time.h"
 #include "tests/kernel/session.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/wait.h"
@@ -56,17 +57,19 @@ class Samples : public KernelTest {
             throw std::runtime_error("the program has no CPU clock");
         return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
     }
-    // A count of ticks, with the program's CPU time before it and after it: whoever reads may have
-    // to wait for a CPU in between.
+    // A count of ticks, with the program's CPU time before it, and for how long it had run after
+    // it: whoever reads may have to wait for a CPU in between.
     struct TickReading {
-        double cpu_before = 0, ticks = 0, cpu_after = 0, stolen = 0;
+        double cpu[2] = {}, running[2] = {}, ticks = 0;
     };
-    static TickReading read_ticks(Session& session, const Program& program) {
+    static TickReading read_ticks(Session& session, const Program& program,
+                                  const RunningTime& running) {
         TickReading reading;
-        reading.stolen = stolen();
-        reading.cpu_before = cpu_of(program);
+        reading.running[0] = running.ns();
+        reading.cpu[0] = cpu_of(program);
         reading.ticks = ticks(session);
-        reading.cpu_after = cpu_of(program);
+        reading.cpu[1] = cpu_of(program);
+        reading.running[1] = running.ns();
         return reading;
     }
     // Between two of them; seconds.
@@ -74,8 +77,8 @@ class Samples : public KernelTest {
         double ticks, least, most;
     };
     static Ticked ticked_between(const TickReading& begin, const TickReading& end) {
-        return {end.ticks - begin.ticks, (end.cpu_before - begin.cpu_after) / 1e9,
-                (end.cpu_after - begin.cpu_before + steal_since(begin.stolen)) / 1e9};
+        return {end.ticks - begin.ticks, (end.cpu[0] - begin.cpu[1]) / 1e9,
+                (end.running[1] - begin.running[0]) / 1e9};
     }
     // What the hypervisor took of all CPUs, ns, to within 10 ms of each (USER_HZ; proc_stat(5)).
     // The clock of a process is without it, that of the sampler goes on.
@@ -87,11 +90,6 @@ class Samples : public KernelTest {
         for (int column = 0; column < 8; column++)
             file >> time;
         return time * 1e9 / static_cast<double>(sysconf(_SC_CLK_TCK));
-    }
-    // The most that it took since, ns. None where the count stands.
-    static double steal_since(double before) {
-        const double taken = stolen() - before;
-        return taken > 0 ? taken + 10e6 * static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN)) : 0;
     }
 };
 
@@ -148,15 +146,16 @@ TEST_F(Samples, ComeAtTheRateThatIsSetLive) {
     session.observe(program.pid());
     // A thread ticks when it has used up a period of CPU time since the rate was set: so of two
     // threads less than a tick each is missing, and none is too much. 3 % are the way into the
-    // thread and out of it, where its clock goes and the sampler's does not. Where CPU time was
-    // stolen it is not in the program's own clock, and is in the sampler's.
+    // thread and out of it, where its clock goes and the sampler's does not.
+    const RunningTime running(program.pid());
     for (uint32_t rate : {99u, 999u, 9'999u, 999u, 1u}) {
         SCOPED_TRACE(rate);
         session.sample(rate);
-        const TickReading begin = read_ticks(session, program);
+        const TickReading begin = read_ticks(session, program, running);
         const double wanted = std::max(3.0, 0.5 * rate);
         ASSERT_TRUE(session.pump_until([&] { return ticks(session) - begin.ticks >= wanted; }));
-        const auto [ticked, least, most] = ticked_between(begin, read_ticks(session, program));
+        const auto [ticked, least, most] =
+            ticked_between(begin, read_ticks(session, program, running));
         fmt::print("{} Hz: {} ticks in {} to {} s of CPU time\n", rate, ticked, least, most);
         EXPECT_LE(ticked, most * rate + 2);
         EXPECT_GE(ticked, 0.97 * least * rate - 2);
@@ -169,9 +168,9 @@ TEST_F(Samples, ComeAtTheRateThatIsSetLive) {
     }
     // The fastest: what comes is up to the machine, and the ledger says what came.
     session.sample(49'999);
-    const TickReading begin = read_ticks(session, program);
+    const TickReading begin = read_ticks(session, program, running);
     ASSERT_TRUE(session.pump_until([&] { return ticks(session) - begin.ticks > 10'000; }));
-    const auto [ticked, least, most] = ticked_between(begin, read_ticks(session, program));
+    const auto [ticked, least, most] = ticked_between(begin, read_ticks(session, program, running));
     EXPECT_LT(ticked / most, 49'999 * 1.03);
     // A tick that takes longer than the period leaves out those that fall into it: from the end of
     // one the next is at most a period away. What one takes is known to within an eighth
@@ -280,6 +279,7 @@ TEST_F(Samples, OfTheWholeMachine) {
     program.wait_ready();
     Session session;
     observe_everything(session);
+    const RunningTime running(program.pid());
     const double rate = 999, period = 1e9 / rate;
     session.sample(999);
     auto count = [&](pid_t pid) {
@@ -293,15 +293,17 @@ TEST_F(Samples, OfTheWholeMachine) {
     // A reading of the counts, and of clocks before it and after it.
     struct Reading {
         double ticks = 0, samples = 0;
-        double time[2] = {}, cpu[2] = {}, stolen = 0;
+        double time[2] = {}, cpu[2] = {}, running[2] = {}, stolen = 0;
     };
     const auto read = [&] {
         Reading reading;
         reading.time[0] = static_cast<double>(session.backend().now_ns());
+        reading.running[0] = running.ns();
         reading.cpu[0] = cpu_of(program);
         reading.ticks = ticks(session);
         reading.samples = static_cast<double>(count(program.pid()));
         reading.cpu[1] = cpu_of(program);
+        reading.running[1] = running.ns();
         reading.time[1] = static_cast<double>(session.backend().now_ns());
         reading.stolen = stolen();
         return reading;
@@ -319,13 +321,13 @@ TEST_F(Samples, OfTheWholeMachine) {
     const double ticked = end.ticks - begin.ticks, of_program = end.samples - begin.samples;
     fmt::print("{} ticks, {:.1f} to {:.1f}; {} of the program, {:.1f} to {:.1f}; stolen {} ms\n",
                ticked, cpus * least / period, cpus * most / period, of_program,
-               (end.cpu[0] - begin.cpu[1]) / period, (end.cpu[1] - begin.cpu[0]) / period,
+               (end.cpu[0] - begin.cpu[1]) / period, (end.running[1] - begin.running[0]) / period,
                (end.stolen - begin.stolen) / 1e6);
     // A CPU that is asleep (a virtual one, above all) may wake too late for a tick, so there is no
     // lower bound for all of them; the program's own are the measure below.
     EXPECT_LE(ticked, cpus * (most / period + 1));
     const double sigma = std::sqrt(of_program);
-    EXPECT_LE(of_program, (end.cpu[1] - begin.cpu[0]) / period + 4 * sigma);
+    EXPECT_LE(of_program, (end.running[1] - begin.running[0]) / period + 4 * sigma);
     EXPECT_GE(of_program, 0.98 * (end.cpu[0] - begin.cpu[1]) / period - 4 * sigma);
 }
 

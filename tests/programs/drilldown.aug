@@ -14,7 +14,7 @@ assert p99 handle > 2ms
 echo == 3. Keep only the calls that took the branch.
 split at drilldown.c:169
 only at drilldown.c:169
-wait until taken handle >= 100 for 60s
+wait until samples slow+taken >= 20 for 60s
 flame slow+taken
 assert share slow+taken recv > 30%
 

@@ -4,6 +4,7 @@
 #include "tests/support/run.h"
 #include "tests/support/wait.h"
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
@@ -72,27 +73,30 @@ Postgres::Postgres() {
         throw std::runtime_error("PostgreSQL does not log its queries");
 }
 
-void Postgres::ask(const std::string& script, const std::string& protocol, int clients, int times,
-                   int code) const {
+double Postgres::ask(const std::string& script, const std::string& protocol, int clients, int times,
+                     int code) const {
+    const auto begin = std::chrono::steady_clock::now();
     const Outcome outcome = run(
         {programs[2], "--no-vacuum", "--protocol=" + protocol, "--host=" + folder_.path("data"),
          "--username=shop", "--file=" + folder_.path(script), "--client=" + std::to_string(clients),
          "--transactions=" + std::to_string(times), "postgres"});
     if (outcome.code != code)
         throw std::runtime_error("pgbench: " + outcome.out + outcome.err);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() *
+           clients;
 }
 
 void Postgres::expect_answer() {
-    ask("answer.sql", "simple", 1, 1, 0);
+    (void)ask("answer.sql", "simple", 1, 1, 0);
 }
 
-void Postgres::load(const char* protocol) const {
-    ask("load.sql", protocol, 4, 100, 0);
+double Postgres::load(const char* protocol) const {
+    return ask("load.sql", protocol, 4, 100, 0);
 }
 
-void Postgres::fail_once() const {
+double Postgres::fail_once() const {
     constexpr int client_aborted = 2;
-    ask("fail.sql", "simple", 1, 1, client_aborted);
+    return ask("fail.sql", "simple", 1, 1, client_aborted);
 }
 
 // "LOG:  duration: 0.009 ms  statement: select 1;". Of the extended protocol a query has three

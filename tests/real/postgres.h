@@ -24,9 +24,10 @@ class Postgres : public ServerProcess {
     void expect_answer() override;
     int stop() override { return end(SIGINT); } // with its connections
     // Statements of pgbench's, by a protocol of it (`simple`, `extended`, `prepared`): some clients
-    // at once, and now and then a series of numbers that takes long.
-    void load(const char* protocol) const;
-    void fail_once() const; // a statement that ends in an error
+    // at once, and now and then a series of numbers that takes long. Returns for how long they
+    // waited at most, all together, seconds.
+    double load(const char* protocol) const;
+    double fail_once() const; // a statement that ends in an error; likewise
 
     // Since the last call of this.
     struct Logged {
@@ -37,9 +38,9 @@ class Postgres : public ServerProcess {
     Logged logged();
 
   private:
-    // The exit code is that.
-    void ask(const std::string& script, const std::string& protocol, int clients, int times,
-             int code) const;
+    // The exit code is that. Returns what it took, for each client, seconds.
+    double ask(const std::string& script, const std::string& protocol, int clients, int times,
+               int code) const;
 };
 
 } // namespace auger::test

@@ -16,9 +16,10 @@ TEST_F(Preset, PostgresQueriesAreThoseThatItLogs) {
     Postgres postgres;
     LiveAuger auger({"-p", std::to_string(postgres.pid()), "--tree"});
     auger.run({"overhead off", "sample 999", "span auto"});
+    double waited = 0; // by the clients
     for (const char* protocol : {"simple", "extended", "prepared"})
-        postgres.load(protocol);
-    postgres.fail_once();
+        waited += postgres.load(protocol);
+    waited += postgres.fail_once();
     Postgres::Logged logged;
     // The log is written by a process of its own, in the order of what happened.
     ASSERT_TRUE(wait_until([&] {
@@ -37,14 +38,14 @@ TEST_F(Preset, PostgresQueriesAreThoseThatItLogs) {
     // A connection says once that it is ready before its first query: pgbench's first and its
     // clients' of each load, the error's.
     EXPECT_EQ(hist["span"]["stray_ends"], 3 * (1 + 4) + (1 + 1));
-    // Nearly all of the time is the long queries'; what is around the log's is tens of microseconds
-    // a query.
+    // A query lasts from about where the log's begins until its line has been written, which a busy
+    // machine may take any time for; and its client waits for longer.
     double least = 0, most = 0;
     for (const json& bucket : hist["buckets"]) {
         least += bucket[0].get<double>() * bucket[2].get<double>() / 1e9;
         most += bucket[1].get<double>() * bucket[2].get<double>() / 1e9;
     }
-    EXPECT_GE(logged.seconds, 0.9 * least);
+    EXPECT_GE(waited, least);
     EXPECT_LE(logged.seconds, 1.1 * most);
     // 1 of 20 has a long series, which is made and then read.
     auger.run({"split query > p90", "assert share slow ExecMakeTableFunctionResult > 30%",

@@ -30,10 +30,13 @@ constexpr std::array<uint64_t, 13> of_debian = {168,    136,   96,  108, 109, 12
 TEST(AsyncioFiles, SayWhereTasksHaveWhat) {
     const auto file = parse_asyncio_file(section_of(of_debian));
     ASSERT_TRUE(file);
-    EXPECT_EQ(
-        file->offsets,
-        (AsyncioOffsets{
-            .task_coroutine = 128, .task_name = 136, .future_state = 104, .thread_running = 872}));
+    EXPECT_EQ(file->offsets, (AsyncioOffsets{.task_coroutine = 128,
+                                             .task_name = 136,
+                                             .future_state = 104,
+                                             .thread_running = 872,
+                                             .task_node = 152,
+                                             .thread_tasks = 880,
+                                             .interpreter_tasks = 10880}));
     const std::string bytes = encode_asyncio_file(*file);
     EXPECT_EQ(decode_asyncio_file(bytes), file);
     EXPECT_EQ(decode_asyncio_file(bytes + '\0'), std::nullopt);
@@ -42,16 +45,18 @@ TEST(AsyncioFiles, SayWhereTasksHaveWhat) {
 }
 
 TEST(AsyncioFiles, AreBounded) {
-    for (const size_t word : {1, 2, 5, 11})
+    for (const size_t word : {1, 2, 5, 6, 8, 11, 12})
         for (const uint64_t value :
-             {UINT64_MAX, uint64_t{1} << 32, uint64_t{(1 << 20) - 7}, UINT64_MAX - 7}) {
+             {UINT64_MAX, uint64_t{1} << 32, uint64_t{(1 << 24) - 7}, UINT64_MAX - 7}) {
             auto words = of_debian;
             words[word] = value;
             EXPECT_EQ(parse_asyncio_file(section_of(words)), std::nullopt) << word << ' ' << value;
         }
-    auto none = of_debian;
-    none[11] = 0;
-    EXPECT_EQ(parse_asyncio_file(section_of(none)), std::nullopt);
+    for (const size_t word : {5, 6, 8, 11, 12}) {
+        auto none = of_debian;
+        none[word] = 0;
+        EXPECT_EQ(parse_asyncio_file(section_of(none)), std::nullopt) << word;
+    }
     const auto whole = section_of(of_debian);
     EXPECT_EQ(parse_asyncio_file(std::span(whole).first(103)), std::nullopt);
     EXPECT_EQ(parse_asyncio_file({}), std::nullopt);

@@ -2,10 +2,13 @@
 // Tasks and what they await, as processes claim them that mean harm, or that go on meanwhile. What
 // a real CPython has is in loader_python_awaits_truth_test.cpp.
 #include "loader/runtimes/python/await_chain.h"
+#include "loader/runtimes/python/task_list.h"
+#include "loader/runtimes/python/waiting_tasks.h"
 #include "tests/unit/python_image.h"
 
 #include <gmock/gmock.h>
 
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -14,6 +17,7 @@ namespace auger {
 namespace {
 
 using testing::ElementsAre;
+using testing::UnorderedElementsAre;
 using End = CoroutineWalk::End;
 
 // 0: 3.11, 1: 3.12; 2 to 4 as 3.13 to 3.15 differ from that.
@@ -32,8 +36,13 @@ TaskSource source_of(int version) {
         source.layout.awaits.stack_is_address = 1;
         source.layout.awaits.frame_locals = 80;
         source.layout.awaits.tuple_items = 32;
-        source.asyncio = {
-            .task_coroutine = 128, .task_name = 136, .future_state = 104, .thread_running = 872};
+        source.asyncio = {.task_coroutine = 128,
+                          .task_name = 136,
+                          .future_state = 104,
+                          .thread_running = 872,
+                          .task_node = 152,
+                          .thread_tasks = 880,
+                          .interpreter_tasks = 4096};
     }
     return source;
 }
@@ -144,8 +153,7 @@ TEST_P(PythonAwaits, ATaskThatRunsIsKnownToTheLoop) {
     EXPECT_THAT(links(one.outer), ElementsAre("worker: 1 frames, others 0"));
 }
 
-// It gave way to others, and nobody is called when it is its turn. Since 3.14 it is found when it
-// runs.
+// It gave way to others, and nobody is called when it is its turn.
 TEST_P(PythonAwaits, ATaskThatWaitsForItsTurnIsAmongAll) {
     const Waiting one = waiting(image.text("worker")), other = waiting(image.text("other"));
     image.put_state(one.outer, test::PythonImage::gave_way);
@@ -159,9 +167,60 @@ TEST_P(PythonAwaits, ATaskThatWaitsForItsTurnIsAmongAll) {
     image.put_running({});
     EXPECT_EQ(name_of(one.outer), "(none)");
     image.put_running({}, {other.task, image.text("no task"), one.task});
-    EXPECT_EQ(name_of(one.outer), source.asyncio.thread_running ? "(none)" : "worker");
+    EXPECT_EQ(name_of(one.outer), "worker");
     image.put_running({}, {other.task});
     EXPECT_EQ(name_of(one.outer), "(none)");
+}
+
+TEST_P(PythonAwaits, ATaskWhoseFutureIsDoneIsReady) {
+    const Waiting one = waiting(image.text("worker"));
+    EXPECT_FALSE(chain(one.outer).is_ready);
+    image.put_done(one.future);
+    EXPECT_TRUE(chain(one.outer).is_ready);
+}
+
+TEST_P(PythonAwaits, ThoseThatWaitAreAmongAll) {
+    const auto waiting_of_all = [&](uint64_t random, bool goes_on) {
+        const auto answer = read_waiting_tasks(
+            image.memory.reader(), source, random, [goes_on] { return goes_on; }, current_tasks);
+        EXPECT_TRUE(std::holds_alternative<WaitingTasks>(answer));
+        return std::get<WaitingTasks>(answer);
+    };
+    image.put_running({});
+    EXPECT_EQ(waiting_of_all(1, true).tasks, 0u);
+    const Waiting one = waiting(image.text("worker")), other = waiting(image.text("other")),
+                  turn = waiting(image.text("turn")), running = waiting(image.text("running"));
+    image.put_state(turn.outer, test::PythonImage::created);
+    image.put_state(running.outer, test::PythonImage::runs);
+    image.put_running({running.task},
+                      {other.task, image.text("no task"), running.task, turn.task, one.task});
+    const WaitingTasks all = waiting_of_all(1, true);
+    EXPECT_EQ(all.tasks, 5u);
+    EXPECT_EQ(all.looked_at, 5u);
+    std::vector<std::string> names;
+    for (const AwaitChain& chain : all.waiting)
+        names.push_back(chain.tasks.front().task.name + (chain.is_ready ? " (ready)" : ""));
+    EXPECT_THAT(names, UnorderedElementsAre("worker", "other", "turn (ready)"));
+    // As many as time is enough for.
+    EXPECT_EQ(waiting_of_all(1, false).looked_at, 1u);
+    EXPECT_EQ(waiting_of_all(1, false).tasks, 5u);
+    std::set<std::string> ones;
+    for (uint64_t random = 1; random < 100; random++)
+        for (const AwaitChain& chain : waiting_of_all(random, false).waiting)
+            ones.insert(chain.tasks.front().task.name);
+    EXPECT_EQ(ones.size(), 3u);
+}
+
+// A list may lead anywhere, and to itself.
+TEST_P(PythonAwaits, ListsOfTasksAreBounded) {
+    const Waiting one = waiting(image.text("worker"));
+    image.put_running({one.task}, {one.task});
+    const uint64_t node = one.task + source.asyncio.task_node;
+    if (source.asyncio.task_node) // else they are in a set
+        image.memory.put(node, node);
+    const ReadMemory read = image.memory.reader();
+    TaskReader reader(read, source);
+    EXPECT_EQ(TaskList(reader, source).size(), source.asyncio.task_node ? TaskList::most : 1);
 }
 
 // What was once found there is looked for anew when it is there no more.

@@ -135,7 +135,7 @@ TEST(PythonLayout, KnowsWhatIsAwaited) {
         const auto layout = python_layout(version, {});
         ASSERT_TRUE(layout.ok());
         EXPECT_EQ(layout->awaits.known, 1u);
-        EXPECT_EQ(layout->awaits.has_asyncio, 1u);
+        EXPECT_TRUE(layout->awaits.has_asyncio());
         EXPECT_EQ(layout->awaits.states, python_states_suspended);
     }
     struct Version {
@@ -165,7 +165,7 @@ TEST(PythonLayout, KnowsWhatIsAwaited) {
         EXPECT_EQ(told->awaits.generator_state, 67u);
         EXPECT_EQ(told->awaits.type_keys, version.words.contains(67) ? 888u : 880u);
         EXPECT_EQ(told->awaits.states, version.states);
-        EXPECT_EQ(told->awaits.has_asyncio, 0u); // the file of _asyncio says it
+        EXPECT_FALSE(told->awaits.has_asyncio()); // the file of _asyncio says it
         const uint32_t next = told->frames.interpreter_next;
         for (const auto& [index, value] : version.words) {
             offsets[index] = UINT64_MAX;

@@ -4,7 +4,9 @@
 
 #include <gmock/gmock.h>
 
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace auger {
@@ -52,8 +54,22 @@ class TaskSamplesTest : public testing::Test {
         event.thread = thread;
         samples_.on_call_end(event);
     }
+    bool wait(uint64_t time_ns, uint64_t of = task) {
+        TaskSamples::Wait one;
+        one.sample.time_ns = time_ns;
+        one.stack = {LocationId{static_cast<uint32_t>(time_ns)}};
+        return samples_.keep_wait(pid, of, std::move(one));
+    }
     Told told_;
-    TaskSamples samples_{told_};
+    // Of waits at times that nobody wants.
+    std::set<uint64_t> unwanted_;
+    std::vector<uint32_t> completed_; // their only locations
+    TaskSamples samples_{told_, [this](uint32_t of, TaskSamples::Wait& wait) {
+                             EXPECT_EQ(of, pid);
+                             completed_.push_back(wait.stack.at(0).value);
+                             wait.sample.stack = StackId{9};
+                             return !unwanted_.contains(wait.sample.time_ns);
+                         }};
 };
 
 TEST_F(TaskSamplesTest, AreInTheExchangeThatTheTaskAnswers) {
@@ -123,6 +139,47 @@ TEST_F(TaskSamplesTest, HoldUpNoOtherThreadsCall) {
     end(own);
     samples_.let_all_go();
     EXPECT_THAT(told_.all, ElementsAre("end of 10", "100 in 10", "end of 10"));
+}
+
+TEST_F(TaskSamplesTest, OfWaitsAreToldOnlyInExchanges) {
+    wait(100);
+    wait(101, other_task);
+    keep(102, {});
+    wait(120);
+    EXPECT_TRUE(samples_.keeps_waits_of(pid, task));
+    send({{call(20), 110}});
+    EXPECT_THAT(told_.all, ElementsAre("120 in 20", "102 in"));
+    EXPECT_THAT(completed_, ElementsAre(120u));
+    EXPECT_FALSE(samples_.keeps_waits_of(pid, task));
+    EXPECT_EQ(samples_.waits(), 1u);
+    // They hold nothing up, and go when their time is up.
+    EXPECT_FALSE(samples_.keeps_any_before(UINT64_MAX));
+    samples_.let_go(101 + TaskSamples::wait_patience_ns);
+    EXPECT_TRUE(samples_.keeps_waits_of(pid, other_task));
+    samples_.let_go(102 + TaskSamples::wait_patience_ns);
+    EXPECT_FALSE(samples_.keeps_waits_of(pid, other_task));
+    EXPECT_EQ(told_.all.size(), 2u);
+}
+
+TEST_F(TaskSamplesTest, OfWaitsMayBeUnwanted) {
+    unwanted_ = {101};
+    for (const uint64_t time : {100, 101, 102})
+        wait(time);
+    send({{call(20), 90}, {call(21, others), 90}});
+    EXPECT_THAT(told_.all, ElementsAre("100 in 20 21", "102 in 20 21"));
+    EXPECT_EQ(samples_.waits(), 2u);
+}
+
+TEST_F(TaskSamplesTest, OfWaitsAreNotKeptWithoutEnd) {
+    for (size_t i = 0; i < TaskSamples::most; i++)
+        ASSERT_TRUE(wait(i, i));
+    EXPECT_FALSE(wait(1, 1));
+    keep(100, {});
+    send({{call(20), 0}}, 1);
+    EXPECT_THAT(told_.all, ElementsAre("1 in 20"));
+    EXPECT_TRUE(wait(2, 1));
+    samples_.let_all_go();
+    EXPECT_THAT(told_.all, ElementsAre("1 in 20", "100 in"));
 }
 
 TEST_F(TaskSamplesTest, AreNotKeptWithoutEnd) {

@@ -60,6 +60,7 @@ struct Mishap {
     bool leaves_open = false; // the first probe's first call never ends
     int refused_at = -1;
     bool says_before = false; // that it would refuse any target and probe
+    const char* lacks = "";   // a function that its programs do not have
     // When it is asked that: at which of the questions.
     int dies_asked = -1, stops_asked = -1;
     int busy_at = -1;     // until the machines that meet have made `waits_for` edits, however long
@@ -109,6 +110,8 @@ class KnownMachine final : public Backend {
     Result<ProbeReport> add_probe(const ProbeRequest& request) override {
         if (settings_.contains(probe_key(request.id)) || !ids_.insert(request.id).second)
             return Error{"time", request.text, "an id came twice", ""};
+        if (request.text == mishap_.lacks)
+            return Error{"time", request.text, "no such function", ""};
         const SpecId spec{specs_};
         auto done = edit([&] {
             settings_[probe_key(request.id)] = request.text;
@@ -134,8 +137,8 @@ class KnownMachine final : public Backend {
     }
     Result<ProbePlan> plan_probe(const std::string&) override { return ProbePlan{}; }
     Result<void> remove_probe(ProbeId id) override {
-        if (!probes_.contains(id))
-            return Error{"delete", std::to_string(id.value), "no such probe", ""};
+        if (auto known = find_probe(id); !known)
+            return known;
         return edit([&] {
             for (const char* what : {"", " slow", " off"})
                 settings_.erase(probe_key(id) + what);
@@ -144,6 +147,8 @@ class KnownMachine final : public Backend {
         });
     }
     Result<void> set_attached(ProbeId id, bool attached) override {
+        if (auto known = find_probe(id); !known)
+            return known;
         return edit([&] {
             settings_[probe_key(id) + " off"] = attached ? "" : "off";
             probes_[id].attached = attached;
@@ -154,9 +159,13 @@ class KnownMachine final : public Backend {
     Result<Listeners> find_listeners() override { return Listeners{}; }
     Result<Tracepoints> list_tracepoints(const std::string&) override { return Tracepoints{}; }
     Result<void> set_slow(ProbeId id, const Threshold& slow, const CallConditions&) override {
+        if (auto known = find_probe(id); !known)
+            return known;
         return edit([&] { settings_[probe_key(id) + " slow"] = text_of(slow); });
     }
     Result<void> set_split(const SplitInfo& split) override {
+        if (auto known = find_probe(split.probe); split.active && !known)
+            return known;
         return edit([&] {
             settings_["split"] = split.active ? std::to_string(split.probe.value) : "";
             sink_.on_split(split);
@@ -164,6 +173,9 @@ class KnownMachine final : public Backend {
     }
     Result<void> set_explained(const ExplainRequest&) override { return {}; }
     Result<void> set_only(const OnlyInfo& only) override {
+        for (const GateTerm& term : only.gate.terms)
+            if (auto known = find_probe(term.probe); !known)
+                return known;
         return edit([&] { settings_["only"] = only.text; });
     }
     Result<std::vector<OpenCall>> open_calls(std::optional<ProbeId>) override {
@@ -237,6 +249,11 @@ class KnownMachine final : public Backend {
     }
     static std::string probe_key(ProbeId id) { return fmt::format("probe {}", id.value); }
 
+    Result<void> find_probe(ProbeId id) const {
+        if (probes_.contains(id))
+            return {};
+        return Error{"edit", std::to_string(id.value), "no such probe", ""};
+    }
     Result<void> check(const std::string& subject) {
         const int number = checks_++;
         if (number == mishap_.dies_asked)

@@ -211,8 +211,16 @@ class PythonImage {
                 const uint64_t next = std::exchange(thread, room(2048));
                 memory.put(thread + at.thread_next, next);
                 memory.put(thread + source_.asyncio.thread_running, task);
+                put_list(thread + source_.asyncio.thread_tasks, {});
             }
             memory.put(interpreter + at.interpreter_threads, thread);
+            // Those of the last thread, but for one whose thread has ended.
+            const size_t of_thread = thread && !all.empty() ? all.size() - 1 : 0;
+            if (thread)
+                put_list(thread + source_.asyncio.thread_tasks,
+                         {all.begin(), all.begin() + static_cast<ptrdiff_t>(of_thread)});
+            put_list(interpreter + source_.asyncio.interpreter_tasks,
+                     {all.begin() + static_cast<ptrdiff_t>(of_thread), all.end()});
             return;
         }
         std::vector<std::pair<uint64_t, uint64_t>> running;
@@ -232,6 +240,15 @@ class PythonImage {
     static constexpr uint64_t object_bytes = 256; // of all classes
 
   private:
+    // A ring.
+    void put_list(uint64_t head, const std::vector<uint64_t>& tasks) {
+        uint64_t last = head;
+        for (const uint64_t task : tasks) {
+            memory.put(last, task + source_.asyncio.task_node);
+            last = task + source_.asyncio.task_node;
+        }
+        memory.put(last, head);
+    }
     uint64_t weak_set(const std::vector<uint64_t>& all) {
         std::vector<uint64_t> references;
         for (const uint64_t one : all) {

@@ -195,6 +195,57 @@ TEST_F(ObservedHosts, WhoIsLongAtWorkOnAnEditThatIsRefusedHasItNot) {
     }
 }
 
+// It was deployed anew meanwhile, and a function that is timed is no more: all else of it is
+// observed, and what is asked of that function is asked of the others.
+TEST_F(ObservedHosts, WhoComesBackWithoutAFunctionIsObservedAllTheSame) {
+    observe();
+    const std::vector<Edit> all = edits();
+    for (size_t i = 0; i < 4; i++) // up to the split
+        ASSERT_TRUE(all[i]());
+    EXPECT_THAT(backend->hosts()[1].lacks, SizeIs(0));
+    hosts[1]->mishap.lacks = "handle";
+    hosts[1]->peer.signal(SIGKILL);
+    poll_until([&] {
+        return backend->hosts()[1].times_lost == 1 && state_of(1) == HostReport::State::live;
+    });
+    EXPECT_THAT(backend->hosts()[1].lacks, testing::ElementsAre("handle"));
+    for (const size_t i : {4, 5, 7, 8, 9}) { // but for `only`
+        const auto made = all[i]();
+        EXPECT_TRUE(made) << i << ": " << made.error().message();
+    }
+    const Threshold other{Threshold::Kind::fixed, 2 * test::slow_duration, 0};
+    EXPECT_TRUE(backend->set_slow(ProbeId{1}, other, {}));
+    EXPECT_TRUE(backend->set_split({true, ProbeId{1}, other, false}));
+    // The others have all of it, and it has all but that.
+    for (const char* in_force : {"rate=999", "filter=worker", "target=service"})
+        for (const std::string& one : settings())
+            EXPECT_THAT(one, HasSubstr(in_force));
+    EXPECT_THAT(settings(), SizeIs(2));
+    // What it cannot judge it refuses, for all.
+    const auto only = all[6]();
+    ASSERT_FALSE(only);
+    EXPECT_THAT(only.error().message(), HasSubstr("web2: "));
+    EXPECT_THAT(settings(), SizeIs(2));
+    const double before = counted("web2"), of_others = counted("web1");
+    poll_until([&] { return counted("web1") > of_others + 50; });
+    EXPECT_EQ(counted("web2"), before);
+    EXPECT_EQ(backend->hosts()[1].times_lost, 1u);
+
+    EXPECT_TRUE(backend->set_split({}));
+    EXPECT_TRUE(backend->remove_probe(ProbeId{1}));
+    EXPECT_THAT(backend->hosts()[1].lacks, SizeIs(0));
+    EXPECT_THAT(settings(), SizeIs(1));
+    // It has what is the same, as soon as it has the function again.
+    EXPECT_FALSE(all[1]());
+    hosts[1]->mishap.lacks = "";
+    hosts[1]->peer.signal(SIGKILL);
+    poll_until([&] {
+        return backend->hosts()[1].times_lost == 2 && state_of(1) == HostReport::State::live;
+    });
+    EXPECT_TRUE(all[1]());
+    EXPECT_THAT(settings(), SizeIs(1));
+}
+
 // Alone with an edit that it refuses, it is begun anew.
 TEST_F(ObservedHosts, WhoRefusesLateWhatOthersHaveIsLost) {
     test::Meeting& meeting = test::Meeting::make();

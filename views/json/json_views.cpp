@@ -141,7 +141,10 @@ std::string top_json(const Model& model, const Window& window, const ClassFilter
 // Of the machines that agents observe.
 static Line hosts_line(const std::vector<HostReport>& hosts) {
     Line lines = Line::array();
-    for (const HostReport& host : hosts)
+    for (const HostReport& host : hosts) {
+        Line lacks = Line::array();
+        for (const std::string& probe : host.lacks)
+            lacks.push_back(escape_untrusted(probe));
         lines.push_back({{"host", escape_untrusted(host.name)},
                          {"state", state_text(host.state)},
                          {"cause", text_or_null(host.cause)},
@@ -154,7 +157,9 @@ static Line hosts_line(const std::vector<HostReport>& hosts) {
                          {"bytes_per_second", host.bytes_per_second},
                          {"lost_samples", host.lost_samples},
                          {"times_lost", host.times_lost},
-                         {"processes", host.processes}});
+                         {"processes", host.processes},
+                         {"lacks", std::move(lacks)}});
+    }
     return lines;
 }
 

@@ -15,30 +15,44 @@ enum {
     word_task_name = 1,
     word_task_awaited_by = 2,
     word_task_coroutine = 5,
+    word_task_node = 6,
+    word_interpreter_tasks = 8,
     word_thread_running = 11,
+    word_thread_tasks = 12,
     debug_words = 13,
 };
 
-constexpr uint64_t task_limit = 4096, thread_state_limit = 1 << 20;
+constexpr uint32_t pointer = 8;
+constexpr uint32_t task_limit = 4096, thread_state_limit = 1 << 20, interpreter_limit = 1 << 24;
 
-bool can_be_asyncio(const AsyncioOffsets& offsets) {
-    constexpr uint32_t pointer = 8;
-    return offsets.task_coroutine <= task_limit - pointer &&
-           offsets.task_name <= task_limit - pointer &&
-           offsets.future_state <= task_limit - pointer && offsets.thread_running != 0 &&
-           offsets.thread_running <= thread_state_limit - pointer;
-}
+// Its members, and how large the object is that each lies in.
+struct Member {
+    uint32_t AsyncioOffsets::*offset;
+    uint32_t limit;
+    bool may_be_first; // 0 is no place of it
+};
+constexpr Member members[] = {
+    {&AsyncioOffsets::task_coroutine, task_limit, false},
+    {&AsyncioOffsets::task_name, task_limit, true},
+    {&AsyncioOffsets::future_state, task_limit, true},
+    {&AsyncioOffsets::thread_running, thread_state_limit, false},
+    {&AsyncioOffsets::task_node, task_limit, false},
+    {&AsyncioOffsets::thread_tasks, thread_state_limit, false},
+    {&AsyncioOffsets::interpreter_tasks, interpreter_limit, false},
+};
 
-std::optional<AsyncioFile> asyncio_file_of(uint64_t coroutine, uint64_t name, uint64_t state,
-                                           uint64_t running) {
-    for (const uint64_t offset : {coroutine, name, state, running})
-        if (offset > UINT32_MAX)
+// In the order of `members`.
+using Offsets = std::array<uint64_t, std::size(members)>;
+
+std::optional<AsyncioFile> asyncio_file_of(const Offsets& offsets) {
+    AsyncioFile file{};
+    for (size_t i = 0; i < offsets.size(); i++) {
+        const Member& member = members[i];
+        if (offsets[i] > member.limit - pointer || (offsets[i] == 0 && !member.may_be_first))
             return std::nullopt;
-    const AsyncioOffsets offsets = {.task_coroutine = static_cast<uint32_t>(coroutine),
-                                    .task_name = static_cast<uint32_t>(name),
-                                    .future_state = static_cast<uint32_t>(state),
-                                    .thread_running = static_cast<uint32_t>(running)};
-    return can_be_asyncio(offsets) ? std::optional(AsyncioFile{offsets}) : std::nullopt;
+        file.offsets.*member.offset = static_cast<uint32_t>(offsets[i]);
+    }
+    return file;
 }
 
 } // namespace
@@ -50,28 +64,28 @@ std::optional<AsyncioFile> parse_asyncio_file(std::span<const std::byte> section
     std::memcpy(word.data(), section.data(), sizeof word);
     if (word[word_task_awaited_by] > task_limit)
         return std::nullopt;
-    return asyncio_file_of(word[word_task_coroutine], word[word_task_name],
-                           word[word_task_awaited_by] + sizeof(uint64_t),
-                           word[word_thread_running]);
+    return asyncio_file_of({word[word_task_coroutine], word[word_task_name],
+                            word[word_task_awaited_by] + sizeof(uint64_t),
+                            word[word_thread_running], word[word_task_node],
+                            word[word_thread_tasks], word[word_interpreter_tasks]});
 }
 
 std::string encode_asyncio_file(const AsyncioFile& file) {
     std::string bytes;
     ByteWriter out(bytes);
-    out.varint(file.offsets.task_coroutine);
-    out.varint(file.offsets.task_name);
-    out.varint(file.offsets.future_state);
-    out.varint(file.offsets.thread_running);
+    for (const Member& member : members)
+        out.varint(file.offsets.*member.offset);
     return bytes;
 }
 
 std::optional<AsyncioFile> decode_asyncio_file(std::string_view bytes) {
     ByteReader in(bytes);
-    const uint64_t coroutine = in.varint(), name = in.varint(), state = in.varint(),
-                   running = in.varint();
+    Offsets offsets;
+    for (uint64_t& offset : offsets)
+        offset = in.varint();
     if (in.failed() || !in.at_end())
         return std::nullopt;
-    return asyncio_file_of(coroutine, name, state, running);
+    return asyncio_file_of(offsets);
 }
 
 } // namespace auger

@@ -31,6 +31,7 @@ class Chain {
             chain_.tasks.push_back({task, walk.frames, others});
             chain_.end = walk.end;
             chain_.awaited = walk.awaited;
+            chain_.is_ready = is_ready(walk);
             if (walk.end != CoroutineWalk::End::future)
                 break;
             const std::vector<PythonTask> awaited = awaited_tasks(walk);
@@ -55,6 +56,12 @@ class Chain {
         return std::ranges::any_of(chain_.tasks, [&](const AwaitChain::Link& link) {
             return link.task.coroutine == coroutine;
         });
+    }
+
+    bool is_ready(const CoroutineWalk& walk) {
+        using End = CoroutineWalk::End;
+        return walk.end == End::nothing || walk.end == End::begins ||
+               (walk.end == End::future && !tasks_.is_pending(walk.future));
     }
 
     PythonTask find(const CoroutineWalk& walk, uint64_t coroutine) {

@@ -27,7 +27,8 @@ struct AwaitChain {
     std::vector<Link> tasks; // the first is of the coroutine that was asked for
     // Of the last one.
     CoroutineWalk::End end = CoroutineWalk::End::unreadable;
-    std::string awaited; // the class of an object
+    std::string awaited;   // the class of an object
+    bool is_ready = false; // what it waits for is there: it only waits for its turn
 
     friend bool operator==(const AwaitChain&, const AwaitChain&) = default;
 };

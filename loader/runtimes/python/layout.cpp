@@ -142,11 +142,13 @@ constexpr PythonLayout layout_311 = {
                .type_keys = 872,
                .attributes = python_attributes_behind,
                .tuple_items = 24,
-               .has_asyncio = 1,
                .asyncio = {.task_coroutine = 136,
                            .task_name = 144,
                            .future_state = 88,
-                           .thread_running = 0}},
+                           .thread_running = 0,
+                           .task_node = 0,
+                           .thread_tasks = 0,
+                           .interpreter_tasks = 0}},
 };
 
 constexpr PythonLayout layout_312 = {
@@ -196,11 +198,13 @@ constexpr PythonLayout layout_312 = {
                .type_keys = 880,
                .attributes = python_attributes_tagged,
                .tuple_items = 24,
-               .has_asyncio = 1,
                .asyncio = {.task_coroutine = 136,
                            .task_name = 144,
                            .future_state = 88,
-                           .thread_running = 0}},
+                           .thread_running = 0,
+                           .task_node = 0,
+                           .thread_tasks = 0,
+                           .interpreter_tasks = 0}},
 };
 
 // _Py_DebugOffsets is a row of words: this is which of them says what.
@@ -300,11 +304,14 @@ PythonAwaits awaits_by_words(uint32_t minor, DebugOffsets offsets) {
         awaits.type_keys = offsets.field(at.type_keys, pointer, type_limit);
     awaits.attributes = python_attributes_inline;
     awaits.tuple_items = offsets.field(at.tuple_item, pointer, object_limit);
-    if (!says_all) {
-        awaits.has_asyncio = 1;
-        awaits.asyncio = {
-            .task_coroutine = 120, .task_name = 128, .future_state = 96, .thread_running = 0};
-    }
+    if (!says_all)
+        awaits.asyncio = {.task_coroutine = 120,
+                          .task_name = 128,
+                          .future_state = 96,
+                          .thread_running = 0,
+                          .task_node = 0,
+                          .thread_tasks = 0,
+                          .interpreter_tasks = 0};
     return offsets.failed() ? PythonAwaits{} : awaits;
 }
 

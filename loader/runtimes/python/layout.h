@@ -37,6 +37,11 @@ struct AsyncioOffsets {
     uint32_t task_name;
     uint32_t future_state;   // in a Future, and so in a Task: an int, 0 while it is pending
     uint32_t thread_running; // in a thread state, the running task; 0: in _current_tasks instead
+    // Where tasks are in lists, as there where running ones are known to threads: what links one to
+    // the next, and where lists begin, in a thread state and in an interpreter (task_list.cpp).
+    uint32_t task_node;
+    uint32_t thread_tasks;
+    uint32_t interpreter_tasks;
 
     friend bool operator==(const AsyncioOffsets&, const AsyncioOffsets&) = default;
 };
@@ -67,8 +72,9 @@ struct PythonAwaits {
     uint32_t type_keys;           // in a class, names of its objects' attributes
     uint32_t attributes;          // PythonAttributes
     uint32_t tuple_items;
-    uint32_t has_asyncio; // 1: `asyncio` is of this version; 0: the file of _asyncio says it
-    AsyncioOffsets asyncio;
+    AsyncioOffsets asyncio; // all 0: the file of _asyncio says it
+
+    bool has_asyncio() const { return asyncio.task_coroutine != 0; }
 };
 
 struct PythonLayout {

@@ -2,6 +2,7 @@
 #include "loader/runtimes/python/task_reader.h"
 
 #include "loader/runtimes/python/coroutine_walk.h"
+#include "loader/runtimes/python/task_list.h"
 
 #include <fmt/format.h>
 
@@ -15,12 +16,10 @@ namespace {
 constexpr uint64_t future_callback = 24, future_callbacks = 40;
 constexpr uint64_t builtin_self = 24; // what a builtin method is of
 constexpr uint64_t module_dict = 16;
-constexpr uint64_t weakref_object = 16;
 
 constexpr size_t most_callbacks = 16; // of a future
 constexpr size_t most_interpreters = 16;
 constexpr size_t most_current_tasks = 64; // one for each loop that runs
-constexpr size_t most_scheduled_tasks = 4096;
 
 FunctionProblem problem_of(ObjectReader& objects) {
     return objects.late()     ? FunctionProblem::late
@@ -28,34 +27,13 @@ FunctionProblem problem_of(ObjectReader& objects) {
                               : FunctionProblem::gone;
 }
 
-// Something of the module _asyncio; 0: there is none of this name.
-uint64_t find_in_asyncio(ObjectReader& objects, const TaskSource& source, uint64_t interpreter,
-                         std::string_view name) {
-    const uint64_t modules = objects.word(interpreter + source.layout.awaits.interpreter_modules);
-    const uint64_t module = modules ? objects.item(modules, "_asyncio") : 0;
-    const uint64_t names = module ? objects.word(module + module_dict) : 0;
-    return names ? objects.item(names, name) : 0;
-}
-
-// The task of a coroutine among all that there are, up to 3.13: of one that waits for its turn
-// only, nothing else tells. 0: it is not among them, or there are too many to look through.
+// The task of a coroutine among all that there are: of one that waits for its turn only, nothing
+// else tells. 0: it is not among them, or there are too many to look through.
 uint64_t find_among_all(TaskReader& reader, const TaskSource& source, uint64_t coroutine) {
-    if (source.asyncio.thread_running)
-        return 0;
-    ObjectReader& objects = reader.objects();
-    const uint64_t interpreter =
-        objects.word(source.runtime + source.layout.frames.runtime_interpreters);
-    // Weak references, in a set of a WeakSet.
-    const char* const name =
-        source.layout.frames.version == 0x030b ? "_all_tasks" : "_scheduled_tasks";
-    const uint64_t all = interpreter ? find_in_asyncio(objects, source, interpreter, name) : 0;
-    const uint64_t data = all ? objects.attribute(all, "data") : 0;
-    if (!data)
-        return 0;
-    for (const uint64_t reference : objects.elements(data, most_scheduled_tasks)) {
-        const uint64_t task = reference ? objects.word(reference + weakref_object) : 0;
-        if (task && objects.word(task + source.asyncio.task_coroutine) == coroutine &&
-            reader.is_task(task))
+    const TaskList all(reader, source);
+    for (size_t i = 0; i < all.size(); i++) {
+        const uint64_t task = all.task(i, reader);
+        if (task && reader.objects().word(task + source.asyncio.task_coroutine) == coroutine)
             return task;
     }
     return 0;
@@ -128,8 +106,11 @@ uint64_t TaskReader::running_of_threads(uint64_t interpreter, uint64_t coroutine
     return 0;
 }
 
-uint64_t TaskReader::find_current_tasks(uint64_t interpreter) {
-    return find_in_asyncio(objects_, source_, interpreter, "_current_tasks");
+uint64_t TaskReader::find_in_asyncio(uint64_t interpreter, std::string_view name) {
+    const uint64_t modules = objects_.word(interpreter + source_.layout.awaits.interpreter_modules);
+    const uint64_t module = modules ? objects_.item(modules, "_asyncio") : 0;
+    const uint64_t names = module ? objects_.word(module + module_dict) : 0;
+    return names ? objects_.item(names, name) : 0;
 }
 
 uint64_t TaskReader::running(uint64_t coroutine, uint64_t& current_tasks) {
@@ -141,7 +122,7 @@ uint64_t TaskReader::running(uint64_t coroutine, uint64_t& current_tasks) {
         if (by_threads) {
             if (const uint64_t task = running_of_threads(interpreter, coroutine))
                 return task;
-        } else if ((current_tasks = find_current_tasks(interpreter))) {
+        } else if ((current_tasks = find_in_asyncio(interpreter, "_current_tasks"))) {
             break;
         }
         interpreter = objects_.word(interpreter + at.interpreter_next);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Tasks of asyncio, as _asyncio compiles them, read out of a process. A coroutine does not know its
 // task, so that is found from the outside: one that waits is who is called when that is over, one
-// that runs is known to the event loop, one that gave way is looked for among all (up to 3.13).
+// that runs is known to the event loop, one that gave way is looked for among all.
 #pragma once
 
 #include "loader/runtimes/function_problem.h"
@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -52,12 +53,13 @@ class TaskReader {
     // _asyncio._current_tasks, which is looked for while it is 0; since 3.14 there is none.
     uint64_t running(uint64_t coroutine, uint64_t& current_tasks);
     bool is_only_interpreter();
+    // Something of the module _asyncio; 0: there is none of this name.
+    uint64_t find_in_asyncio(uint64_t interpreter, std::string_view name);
 
   private:
     void read_name(PythonTask& task);
     bool runs(uint64_t task, uint64_t coroutine);
     uint64_t running_of_threads(uint64_t interpreter, uint64_t coroutine);
-    uint64_t find_current_tasks(uint64_t interpreter);
 
     ObjectReader objects_;
     const TaskSource& source_;

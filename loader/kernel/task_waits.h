@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// TaskWaits: samples of asyncio's tasks that wait. While one does, its thread runs others, so no
+// thread's sample tells of it: its coroutines are read out of the process, at a random moment of
+// each period. That takes the target no time, and auger a bounded one: where there are more tasks
+// than that is enough for, some are looked at, which stand for all. As of goroutines, only waits
+// that are part of a call are told, here of an exchange, or of a span that the task is the key of.
+#pragma once
+
+#include "loader/kernel/live_events.h"
+#include "loader/kernel/live_filter.h"
+#include "loader/kernel/live_names.h"
+#include "loader/kernel/live_probes.h"
+#include "loader/kernel/live_sampling.h"
+#include "loader/kernel/live_target.h"
+#include "loader/kernel/look_budget.h"
+#include "loader/kernel/programs.h"
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <random>
+#include <vector>
+
+namespace auger {
+
+class TaskWaits {
+  public:
+    TaskWaits(const Programs& programs, LiveNames& names, LiveEvents& events,
+              const LiveProbes& probes, const LiveSampling& sampling, const LiveTarget& target,
+              const LiveFilter& filter)
+        : programs_(programs), names_(names), events_(events), probes_(probes), sampling_(sampling),
+          target_(target), filter_(filter) {}
+
+    // When update() has something to do; UINT64_MAX: nothing for now.
+    uint64_t due_ns() const;
+    void update(uint64_t now_ns);
+    // Waits that were told, and that were not, since too many were to be kept.
+    uint64_t samples() const { return events_.task_waits(); }
+    uint64_t lost() const { return lost_; }
+
+  private:
+    // Of a CPU's time, at most: one part in so many, of which some is saved up.
+    static constexpr LookPace pace = {50, 20'000'000};
+    // ... and of the time of the thread that takes events in, which waits for each look, on a busy
+    // machine for longer than that takes.
+    static constexpr LookPace waiting_pace = {5, 50'000'000};
+    // ... and that of one look: what is saved up is for others, too.
+    static constexpr uint64_t slice_ns = 500'000;
+    // A process that has no tasks is not looked at for so long.
+    static constexpr uint64_t pause_ns = 100'000'000;
+    // The longest time that one look stands for.
+    static constexpr uint64_t longest_ns = 1'000'000'000;
+
+    struct Process {
+        uint64_t looked_ns = 0; // with success, or when it was first heard of
+        uint64_t spared_until_ns = 0;
+    };
+
+    bool wanted() const;
+    uint64_t period_ns() const;
+    // Returns the CPU time that it took.
+    uint64_t look(pid_t pid, Process& process, uint64_t now_ns);
+    void tell(pid_t pid, const AwaitChain& chain, uint64_t now_ns, uint64_t weight_ns);
+    // That the task is the key of and that no thread works for.
+    std::vector<CallKey> spans_of(pid_t pid, uint64_t coroutine) const;
+
+    const Programs& programs_;
+    LiveNames& names_;
+    LiveEvents& events_;
+    const LiveProbes& probes_;
+    const LiveSampling& sampling_;
+    const LiveTarget& target_;
+    const LiveFilter& filter_;
+    std::map<pid_t, Process> processes_; // that have been looked at
+    LookBudget budget_, waiting_budget_;
+    std::minstd_rand random_{std::random_device()()};
+    uint64_t period_begin_ns_ = 0;
+    uint64_t due_ns_ = 0;
+    uint64_t lost_ = 0;
+};
+
+} // namespace auger

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// All tasks of asyncio that a process has. Up to 3.13 they are in a set of weak references, since
+// 3.14 in a list of each thread, and in one of the interpreter's of threads that have ended.
+#pragma once
+
+#include "loader/runtimes/python/task_reader.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace auger {
+
+class TaskList {
+  public:
+    static constexpr size_t most = 4096; // further ones are not in it
+
+    // Of the first interpreter.
+    TaskList(TaskReader& reader, const TaskSource& source);
+
+    size_t size() const { return places_.size(); }
+    // 0: it is none any more. By whichever reader: what is there changes all the time.
+    uint64_t task(size_t index, TaskReader& reader) const;
+
+  private:
+    void list_references(TaskReader& reader, uint64_t interpreter);
+    void list_threads(ObjectReader& objects, uint64_t interpreter);
+    void follow(ObjectReader& objects, uint64_t head);
+
+    const TaskSource& source_;
+    std::vector<uint64_t> places_; // of tasks, or of weak references to them
+};
+
+} // namespace auger
