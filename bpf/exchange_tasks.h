@@ -76,25 +76,24 @@ __noinline int name_exchange_of_task(struct loop_tasks* tasks, u32 index, u64 co
     return 0;
 }
 
-// Whether it was sampled since it sent something: told once. `place`: where it may be noted that a
-// thread ran it; user space notes that it waited.
-static __always_inline bool was_sampled(u64* place, u64 task) {
+// Whether user space has samples of the task that waited, which it keeps until this is told.
+static __always_inline u8* find_waits(u64 task) {
     struct wire_waiting_task key = {};
-    bool waited;
+    u8* waits;
 
     key.task = task;
     key.tgid = bpf_get_current_pid_tgid() >> 32;
-    waited = bpf_map_delete_elem(&waiting_tasks, &key) == 0;
-    if (place)
-        *place = 0;
-    return waited || place;
+    waits = bpf_map_lookup_elem(&waiting_tasks, &key);
+    return waits && *waits & WIRE_WAITING_FOR_SEND ? waits : NULL;
 }
 
-// Something was sent on a connection, by a task perhaps that was sampled before: told once.
+// Something was sent on a connection, by a task perhaps that was sampled before: told once, and
+// again where it was not told.
 __noinline int tell_task_of_send(struct open_calls* calls, u32 exchanges, u64 cookie) {
     struct loop_tasks* tasks = thread_storage(&loop_tasks, bpf_get_current_task_btf(), 0);
     struct python_task found = {};
-    u64 task;
+    u64 task, *place;
+    u8* waits;
 
     if (!tasks)
         return look_for_tasks(calls);
@@ -103,8 +102,12 @@ __noinline int tell_task_of_send(struct open_calls* calls, u32 exchanges, u64 co
     task = found.coroutine || !tasks->has_greenlets ? found.coroutine : found.outermost;
     if (!task)
         return 0;
-    if (!was_sampled(find_in_set(tasks, set_of_task(task), task), task))
+    place = find_in_set(tasks, set_of_task(task), task);
+    waits = find_waits(task);
+    if (!place && !waits)
         return 0;
+    if (place)
+        *place = 0;
     tasks->send.task = task;
     tasks->send.exchanges = 0;
     for (u32 i = 0; i < WIRE_MAX_EXCHANGES; i++) {
@@ -116,6 +119,8 @@ __noinline int tell_task_of_send(struct open_calls* calls, u32 exchanges, u64 co
     fill_event(&tasks->send.event, WIRE_TASK_SEND, sizeof(tasks->send));
     if (bpf_ringbuf_output(&events, &tasks->send, sizeof(tasks->send), wakeup_flags()))
         count_loss(WIRE_LOSS_RING_CALL);
+    else if (waits)
+        *waits &= ~WIRE_WAITING_FOR_SEND;
     return 0;
 }
 

@@ -358,9 +358,10 @@ struct loop_tasks_map {
     __type(value, struct loop_tasks);
 };
 
-/* Tasks that user space has seen waiting since they sent something: what these are for is told with
- * the next that they send (exchange_tasks.h). Written by user space; the tracker takes out what it
- * tells. LRU: of one that gives way the waits are in no exchange. */
+/* Tasks that user space has seen waiting: for which exchanges that was is told when they send
+ * something (exchange_tasks.h), and ends of spans that they are the keys of are told. Bits of
+ * wire_waiting_for, written by user space; the tracker takes one out that it has told. LRU: of a
+ * task that gives way the waits are in no exchange, and its span stays open in user space. */
 struct waiting_tasks_map {
     __uint(type, BPF_MAP_TYPE_LRU_HASH);
     __uint(max_entries, WIRE_WAITING_TASKS);

@@ -88,6 +88,19 @@ static __always_inline bool note_goroutine_times(struct open_calls* calls, const
     return true;
 }
 
+// Whether user space has samples of the task whose span it is, which waited in it.
+static __always_inline bool was_waited_in(const struct wire_span* open) {
+    struct wire_waiting_task task = {};
+    const u8* waits;
+
+    if (open->flags & WIRE_SPAN_IS_EXCHANGE)
+        return false;
+    task.task = open->key.key;
+    task.tgid = open->key.tgid;
+    waits = bpf_map_lookup_elem(&waiting_tasks, &task);
+    return waits && *waits & WIRE_WAITING_IN_SPAN;
+}
+
 // Makes the span calls->ending, as if it were a call of the thread's that ends now, and takes its
 // element out. 0: another CPU did.
 __noinline int take_span_out(struct open_calls* calls, struct span* span, u64 state, u64 now) {
@@ -122,6 +135,8 @@ __noinline int take_span_out(struct open_calls* calls, struct span* span, u64 st
         open->queued_ns = now - open->start_ns;
     ending = &calls->ending;
     *ending = span->call;
+    if (!is_end_wanted(ending) && was_waited_in(open))
+        ending->samples = 1;
     ending->own_ns = calls->own_ns_at_end - open->own_ns;
     ending->blocked_ns = calls->blocked_ns - open->blocked_ns;
     ending->runnable_ns = calls->runnable_ns - open->runnable_ns;

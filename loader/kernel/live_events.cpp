@@ -99,8 +99,9 @@ void LiveEvents::on_task_send(const WireTaskSendView& send) {
     task_samples_.on_send(send.head->event.pid, send.head->task, exchanges);
 }
 
-bool LiveEvents::on_task_wait(uint32_t pid, uint64_t coroutine, TaskSamples::Wait wait) {
-    if (wait.sample.calls.empty())
+bool LiveEvents::on_task_wait(uint32_t pid, uint64_t coroutine, TaskSamples::Wait wait,
+                              bool may_answer) {
+    if (may_answer)
         return task_samples_.keep_wait(pid, coroutine, std::move(wait));
     task_samples_.hand_on_wait(pid, std::move(wait));
     return true;

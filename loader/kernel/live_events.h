@@ -32,12 +32,9 @@ class LiveEvents {
     void on_slow_call(const WireSlowCallView& slow);
     void on_call_parts(const WireCallPartsView& call);
     void on_task_send(const WireTaskSendView& send);
-    // What user space has seen of a task that waited: see TaskSamples. In calls or, where exchanges
-    // are wanted, in none: false: too many of these are kept.
-    bool on_task_wait(uint32_t pid, uint64_t coroutine, TaskSamples::Wait wait);
-    bool keeps_waits_of(uint32_t pid, uint64_t coroutine) const {
-        return task_samples_.keeps_waits_of(pid, coroutine);
-    }
+    // What user space has seen of a task that waited: see TaskSamples. `may_answer`: it may be for
+    // an exchange. False: too many are kept.
+    bool on_task_wait(uint32_t pid, uint64_t coroutine, TaskSamples::Wait wait, bool may_answer);
     // How many of these there are in the stream.
     uint64_t task_waits() const { return task_samples_.waits(); }
     // What is kept back until more is known of it goes on when its time is up.

@@ -40,7 +40,7 @@ constexpr std::array<const char*, WIRE_LOSSES> loss_names = {
     "values: more than 4 open calls of a goroutine",
 };
 
-constexpr const char* lost_task_waits = "samples of tasks that wait: more than 20000 kept";
+constexpr const char* lost_task_waits = "samples of tasks that wait: not looked at in time, or more than 20000 kept";
 
 // In the order of FunctionProblem.
 constexpr std::array<const char*, PythonNames::causes> unnamed_python = {

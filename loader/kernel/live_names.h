@@ -16,6 +16,7 @@
 #include "loader/reports/symbol_progress.h"
 #include "loader/runtimes/go/label_words.h"
 #include "loader/stream/interner.h"
+#include "loader/stream/task_samples.h"
 #include "loader/symbols/module_map.h"
 #include "loader/symbols/module_table.h"
 #include "loader/symbols/symbolizer.h"
@@ -95,10 +96,10 @@ class LiveNames {
     std::vector<LocationId> await_stack(pid_t pid, uint64_t time_ns, const AwaitChain& chain);
     // Of a task that waits: as await_stack(), which task it is where `with_tasks`, and innermost
     // that it is parked or queued.
-    std::vector<LocationId> parked_stack(pid_t pid, uint64_t time_ns, const AwaitChain& chain,
-                                         bool with_tasks);
-    // Of the stream, of locations that these have told of.
-    StackId stack_of(std::span<const LocationId> leaf_first) { return interner_.stack(leaf_first); }
+    TaskSamples::WaitStack parked_stack(pid_t pid, uint64_t time_ns, const AwaitChain& chain,
+                                        bool with_tasks);
+    // Of the stream.
+    StackId stack_of(const TaskSamples::WaitStack& wait);
     // Of a task: what its coroutine is of, "app.handler"; empty: not known.
     std::string function_of(pid_t pid, const AwaitChain::Link& task);
     ThreadId thread(uint32_t pid, uint32_t tid, std::string_view comm);
@@ -123,7 +124,9 @@ class LiveNames {
     LocationId intern_waker(const Waker& waker);
     LocationId intern_cut(uint64_t cause);
     LocationId intern_task(std::string_view function, std::string_view name);
-    void append_awaits(pid_t pid, const AwaitChain& chain, bool with_tasks);
+    // The functions of a chain, and which tasks they are of.
+    TaskSamples::WaitStack read_awaits(pid_t pid, const AwaitChain& chain);
+    void append_wait(const TaskSamples::WaitStack& wait);
     LocationId intern_go_label(const std::string& label);
     LocationId intern_named(pid_t pid, ModuleKind kind, const std::string& file, uint64_t address,
                             std::span<const Frame> frames);

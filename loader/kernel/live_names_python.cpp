@@ -91,21 +91,31 @@ std::string LiveNames::function_of(pid_t pid, const AwaitChain::Link& task) {
     return task_function({&pid, 1}, outermost.code, static_cast<uint32_t>(outermost.second));
 }
 
-void LiveNames::append_awaits(pid_t pid, const AwaitChain& chain, bool with_tasks) {
+TaskSamples::WaitStack LiveNames::read_awaits(pid_t pid, const AwaitChain& chain) {
+    TaskSamples::WaitStack wait;
     for (auto link = chain.tasks.rbegin(); link != chain.tasks.rend(); ++link) {
         for (auto frame = link->frames.rbegin(); frame != link->frames.rend(); ++frame) {
             const PythonNames::Name& name =
                 python_.name(pid, {WIRE_FRAME_PYTHON | frame->code, frame->second});
-            stack_.push_back(
+            wait.locations.push_back(
                 intern_named(pid, ModuleKind::python, name.file, name.address, {&name.frame, 1}));
         }
-        if (!with_tasks)
-            continue;
         std::string name =
             link->task.name.empty() ? fmt::format("{:#x}", link->task.coroutine) : link->task.name;
         if (link->others)
             name += fmt::format(" and {} more", link->others);
-        stack_.push_back(intern_task(function_of(pid, *link), name));
+        wait.tasks.push_back({wait.locations.size(), function_of(pid, *link), std::move(name)});
+    }
+    return wait;
+}
+
+void LiveNames::append_wait(const TaskSamples::WaitStack& wait) {
+    auto task = wait.tasks.begin();
+    for (size_t place = 0; place <= wait.locations.size(); place++) {
+        for (; task != wait.tasks.end() && task->place == place; ++task)
+            stack_.push_back(intern_task(task->function, task->name));
+        if (place < wait.locations.size())
+            stack_.push_back(wait.locations[place]);
     }
 }
 
@@ -113,18 +123,28 @@ std::vector<LocationId> LiveNames::await_stack(pid_t pid, uint64_t time_ns,
                                                const AwaitChain& chain) {
     know_process(pid, time_ns);
     stack_.clear();
-    append_awaits(pid, chain, true);
+    append_wait(read_awaits(pid, chain));
     return stack_;
 }
 
-std::vector<LocationId> LiveNames::parked_stack(pid_t pid, uint64_t time_ns,
-                                                const AwaitChain& chain, bool with_tasks) {
+TaskSamples::WaitStack LiveNames::parked_stack(pid_t pid, uint64_t time_ns, const AwaitChain& chain,
+                                               bool with_tasks) {
     know_process(pid, time_ns);
-    stack_.clear();
-    stack_.push_back(
+    TaskSamples::WaitStack wait = read_awaits(pid, chain);
+    if (!with_tasks)
+        wait.tasks.clear();
+    for (TaskSamples::WaitStack::Task& task : wait.tasks)
+        task.place++;
+    wait.locations.insert(
+        wait.locations.begin(),
         intern({syscall_module, chain.is_ready ? queued_goroutine : parked_task, false}));
-    append_awaits(pid, chain, with_tasks);
-    return stack_;
+    return wait;
+}
+
+StackId LiveNames::stack_of(const TaskSamples::WaitStack& wait) {
+    stack_.clear();
+    append_wait(wait);
+    return interner_.stack(stack_);
 }
 
 } // namespace auger

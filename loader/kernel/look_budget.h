@@ -22,6 +22,10 @@ class LookBudget {
         return left_ns_ > 0;
     }
     void spend(uint64_t ns) { left_ns_ -= static_cast<int64_t>(ns); }
+    // For how long may_look() will say no, from when it was asked last.
+    uint64_t pause_ns(const LookPace& pace) const {
+        return left_ns_ > 0 ? 0 : static_cast<uint64_t>(1 - left_ns_) * pace.share;
+    }
 
   private:
     uint64_t since_ns_ = 0;

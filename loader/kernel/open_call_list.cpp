@@ -338,7 +338,9 @@ std::string await_text(const AwaitChain& chain, const std::string& function) {
     const bool is_first = chain.tasks.size() == 1;
     switch (chain.end) {
     case End::future:
-        return text + (chain.is_ready ? " waits for its turn" : " is suspended");
+        if (!chain.is_ready)
+            return text + " is suspended";
+        return text + (is_first ? " waits for its turn" : " awaits one that waits for its turn");
     case End::object:
         return text + fmt::format(" is suspended, for {}", chain.awaited);
     case End::nothing:

@@ -137,7 +137,9 @@ std::optional<wire_span> Programs::find_span(const wire_span_key& key) const {
     if (bpf_map_lookup_elem(bpf_map__fd(state_->skeleton->maps.spans), &key, value.data()) < 0)
         return std::nullopt;
     std::memcpy(&span, value.data(), sizeof span);
-    return span.state & 1 ? std::optional(span) : std::nullopt;
+    // Its memory may have become another span's meanwhile.
+    const bool is_it = std::memcmp(&span.key, &key, sizeof key) == 0;
+    return is_it && span.state & 1 ? std::optional(span) : std::nullopt;
 }
 
 SpanCounts Programs::span_counts(uint32_t spec) const {

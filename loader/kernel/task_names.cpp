@@ -120,16 +120,16 @@ void TaskNames::look_for(Processes::Process& process, pid_t pid, uint64_t corout
     if (missed != misses.end() && begin < missed->second.until_ns)
         return;
     auto answer = processes_.read(process, pid,
-                                  [coroutine, current = process.known.current_tasks](
+                                  [coroutine, current = process.known.asyncio](
                                       const ReadMemory& read, const TaskSource& source) {
-                                      uint64_t current_tasks = current;
-                                      auto task = find_task(read, source, coroutine, current_tasks);
-                                      return std::pair(std::move(task), current_tasks);
+                                      AsyncioObjects known = current;
+                                      auto task = find_task(read, source, coroutine, known);
+                                      return std::pair(std::move(task), known);
                                   });
     spend(process, begin);
     const uint64_t end = clock_ns();
     if (answer)
-        process.known.current_tasks = answer->second;
+        process.known.asyncio = answer->second;
     if (auto* const task = answer ? std::get_if<PythonTask>(&answer->first) : nullptr) {
         misses.erase(coroutine);
         enter(process, std::move(*task), begin, end);
@@ -167,13 +167,12 @@ std::variant<AwaitChain, FunctionProblem> TaskNames::awaits(pid_t pid, uint64_t 
     auto* const process = processes_.find(pid);
     if (!process)
         return FunctionProblem::unreadable;
-    auto answer =
-        processes_.read(*process, pid,
-                        [coroutine, current = process->known.current_tasks](
-                            const ReadMemory& read, const TaskSource& source) {
-                            uint64_t current_tasks = current;
-                            return read_await_chain(read, source, coroutine, current_tasks);
-                        });
+    auto answer = processes_.read(*process, pid,
+                                  [coroutine, current = process->known.asyncio](
+                                      const ReadMemory& read, const TaskSource& source) {
+                                      AsyncioObjects known = current;
+                                      return read_await_chain(read, source, coroutine, known);
+                                  });
     return answer ? std::move(*answer) : FunctionProblem::late;
 }
 
@@ -181,26 +180,28 @@ std::optional<WaitingTasks> TaskNames::waiting(pid_t pid, uint64_t random, uint6
                                                uint64_t& cpu_ns) {
     struct Answer {
         std::variant<WaitingTasks, FunctionProblem> tasks;
+        AsyncioObjects known;
         uint64_t cpu_ns;
     };
     auto* const process = processes_.find(pid);
     if (!process)
         return std::nullopt;
-    auto answer = processes_.read(*process, pid,
-                                  [random, slice_ns, current = process->known.current_tasks](
-                                      const ReadMemory& read, const TaskSource& source) {
-                                      uint64_t current_tasks = current;
-                                      const uint64_t begin_ns = read_clock(CLOCK_THREAD_CPUTIME_ID);
-                                      const auto spent_ns = [begin_ns] {
-                                          return read_clock(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
-                                      };
-                                      auto tasks = read_waiting_tasks(
-                                          read, source, random,
-                                          [&] { return spent_ns() < slice_ns; }, current_tasks);
-                                      return Answer{std::move(tasks), spent_ns()};
-                                  });
+    auto answer =
+        processes_.read(*process, pid,
+                        [random, slice_ns, current = process->known.asyncio](
+                            const ReadMemory& read, const TaskSource& source) {
+                            AsyncioObjects known = current;
+                            const uint64_t begin_ns = read_clock(CLOCK_THREAD_CPUTIME_ID);
+                            const auto spent_ns = [begin_ns] {
+                                return read_clock(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
+                            };
+                            auto tasks = read_waiting_tasks(
+                                read, source, random, [&] { return spent_ns() < slice_ns; }, known);
+                            return Answer{std::move(tasks), known, spent_ns()};
+                        });
     if (!answer)
         return std::nullopt;
+    process->known.asyncio = answer->known;
     cpu_ns += answer->cpu_ns;
     auto* const waiting = std::get_if<WaitingTasks>(&answer->tasks);
     return waiting ? std::optional(std::move(*waiting)) : std::nullopt;

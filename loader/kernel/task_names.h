@@ -78,7 +78,7 @@ class TaskNames {
         std::unordered_map<uint64_t, Task> tasks;  // by coroutine
         std::unordered_map<uint64_t, Miss> misses; // likewise
         std::deque<Seen> seen;                     // in their order
-        uint64_t current_tasks = 0;                // see TaskReader
+        AsyncioObjects asyncio;
         LookBudget budget;
         void clear() {
             tasks.clear();

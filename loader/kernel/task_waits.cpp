@@ -17,11 +17,19 @@ bool TaskWaits::wanted() const {
 }
 
 uint64_t TaskWaits::period_ns() const {
-    return 1'000'000'000 / std::max<uint32_t>(1, sampling_.waits_hz());
+    return 1'000'000'000 / std::clamp<uint32_t>(sampling_.waits_hz(), 1, most_hz);
 }
 
 uint64_t TaskWaits::due_ns() const {
     return wanted() ? due_ns_ : UINT64_MAX;
+}
+
+std::vector<pid_t> TaskWaits::observed() const {
+    std::vector<pid_t> pids = names_.tasks().processes();
+    std::erase_if(pids, [this](pid_t pid) {
+        return !(target_.everything() || target_.contains(pid)) || !filter_.passes(pid);
+    });
+    return pids;
 }
 
 void TaskWaits::update(uint64_t now_ns) {
@@ -29,28 +37,32 @@ void TaskWaits::update(uint64_t now_ns) {
         processes_.clear();
     if (now_ns < due_ns())
         return;
-    const uint64_t period = period_ns();
-    period_begin_ns_ = std::max(period_begin_ns_ + period, now_ns - now_ns % period + period);
-    due_ns_ = period_begin_ns_ + random_() % period;
-    std::vector<pid_t> pids = names_.tasks().processes();
+    std::vector<pid_t> pids = observed();
     std::erase_if(processes_, [&](const auto& known) {
         return std::ranges::find(pids, known.first) == pids.end();
     });
-    std::erase_if(pids, [&](pid_t pid) { return processes_.try_emplace(pid, now_ns).second; });
-    // Who has been looked at the longest ago comes first, where time is not enough for all.
-    std::ranges::sort(pids, {}, [this](pid_t pid) { return processes_.at(pid).looked_ns; });
+    for (const pid_t pid : pids)
+        processes_.try_emplace(pid, Process{now_ns});
+    std::erase_if(pids, [&](pid_t pid) { return now_ns < processes_.at(pid).spared_until_ns; });
+    // Nobody to look at: somebody may come.
+    if (pids.empty()) {
+        due_ns_ = now_ns + pause_ns;
+        return;
+    }
+    const uint64_t period = period_ns();
+    due_ns_ = now_ns - now_ns % period + period + random_() % period;
+    // Who has had no turn for the longest time comes first, where time is not enough for all.
+    std::ranges::sort(pids, {}, [this](pid_t pid) { return processes_.at(pid).tried_ns; });
     for (const pid_t pid : pids) {
-        Process& process = processes_.at(pid);
         const uint64_t begin = clock_ns();
-        if (begin < process.spared_until_ns || !(target_.everything() || target_.contains(pid)) ||
-            !filter_.passes(pid))
-            continue;
         // Both are asked, so that both go on.
         const bool may_take = budget_.may_look(begin, pace),
                    may_wait = waiting_budget_.may_look(begin, waiting_pace);
-        if (!may_take || !may_wait)
+        if (!may_take || !may_wait) {
+            due_ns_ += std::max(budget_.pause_ns(pace), waiting_budget_.pause_ns(waiting_pace));
             return;
-        budget_.spend(look(pid, process, begin));
+        }
+        budget_.spend(look(pid, processes_.at(pid), begin));
         waiting_budget_.spend(clock_ns() - begin);
     }
 }
@@ -59,48 +71,53 @@ uint64_t TaskWaits::look(pid_t pid, Process& process, uint64_t now_ns) {
     const uint64_t begin_ns = read_clock(CLOCK_THREAD_CPUTIME_ID);
     uint64_t reading_ns = 0; // another thread's
     const auto found = names_.tasks().waiting(pid, random_(), slice_ns, reading_ns);
-    if (found && !found->tasks)
+    process.tried_ns = now_ns;
+    if (!found || !found->tasks)
         process.spared_until_ns = now_ns + pause_ns;
     if (found) {
-        const uint64_t since = std::min(now_ns - process.looked_ns, longest_ns);
-        process.looked_ns = now_ns;
+        const uint64_t since = now_ns - std::exchange(process.looked_ns, now_ns);
         const double share = static_cast<double>(found->tasks) /
                              static_cast<double>(std::max<size_t>(1, found->looked_at));
+        const double each = static_cast<double>(std::min(since, longest_ns)) * share;
+        if (since > longest_ns)
+            lost_ += (since - longest_ns) / period_ns() * found->waiting.size();
         for (const AwaitChain& chain : found->waiting)
-            tell(pid, chain, now_ns, static_cast<uint64_t>(static_cast<double>(since) * share));
+            tell(pid, chain, now_ns, static_cast<uint64_t>(each));
     }
     return reading_ns + read_clock(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
 }
 
+void TaskWaits::note_waiting(uint32_t pid, uint64_t coroutine, bool in_span) const {
+    const wire_waiting_task key = {coroutine, pid, 0};
+    const auto what = static_cast<uint8_t>((probes_.has_exchanges() ? WIRE_WAITING_FOR_SEND : 0) |
+                                           (in_span ? WIRE_WAITING_IN_SPAN : 0));
+    (void)bpf_map_update_elem(programs_.map_fd(MapKind::waiting_tasks), &key, &what, BPF_ANY);
+}
+
 void TaskWaits::tell(pid_t pid, const AwaitChain& chain, uint64_t now_ns, uint64_t weight_ns) {
     const uint64_t coroutine = chain.tasks.front().task.coroutine;
-    const std::vector<CallKey> spans = spans_of(pid, coroutine);
+    const std::vector<CallKey> spans = spans_of(pid, coroutine, now_ns);
     if (spans.empty() && !probes_.has_exchanges())
         return;
     const auto process = static_cast<uint32_t>(pid);
     // First, so that what is sent from now on is told.
-    if (spans.empty() && !events_.keeps_waits_of(process, coroutine)) {
-        const wire_waiting_task key = {coroutine, process, 0};
-        const uint8_t is_there = 1;
-        (void)bpf_map_update_elem(programs_.map_fd(MapKind::waiting_tasks), &key, &is_there,
-                                  BPF_ANY);
-    }
+    note_waiting(process, coroutine, !spans.empty());
     TaskSamples::Wait wait;
     wait.sample.time_ns = now_ns;
     wait.sample.weight_ns = weight_ns;
     wait.sample.kind = chain.is_ready ? SampleKind::runnable : SampleKind::blocked;
     wait.sample.calls = spans;
     wait.stack = names_.parked_stack(pid, now_ns, chain, sampling_.with_tasks());
-    if (!events_.on_task_wait(process, coroutine, std::move(wait)))
+    if (!events_.on_task_wait(process, coroutine, std::move(wait), probes_.has_exchanges()))
         lost_++;
 }
 
-std::vector<CallKey> TaskWaits::spans_of(pid_t pid, uint64_t coroutine) const {
+std::vector<CallKey> TaskWaits::spans_of(pid_t pid, uint64_t coroutine, uint64_t time_ns) const {
     std::vector<CallKey> calls;
     for (const auto& [spec, slot, generation] : probes_.keyed_spans()) {
         const auto span =
             programs_.find_span({coroutine, static_cast<uint32_t>(pid), slot, generation});
-        if (span && !span->attached_since_ns)
+        if (span && !span->attached_since_ns && span->start_ns <= time_ns)
             calls.push_back({span->start_ns, span->sequence, spec});
     }
     return calls;

@@ -35,7 +35,8 @@ class TaskWaits {
     // When update() has something to do; UINT64_MAX: nothing for now.
     uint64_t due_ns() const;
     void update(uint64_t now_ns);
-    // Waits that were told, and that were not, since too many were to be kept.
+    // Waits that were told, and that were not: too many were to be kept, or so many periods passed
+    // without a look.
     uint64_t samples() const { return events_.task_waits(); }
     uint64_t lost() const { return lost_; }
 
@@ -47,23 +48,30 @@ class TaskWaits {
     static constexpr LookPace waiting_pace = {5, 50'000'000};
     // ... and that of one look: what is saved up is for others, too.
     static constexpr uint64_t slice_ns = 500'000;
-    // A process that has no tasks is not looked at for so long.
+    // A process that has no tasks, or cannot be read, is not looked at for so long.
     static constexpr uint64_t pause_ns = 100'000'000;
     // The longest time that one look stands for.
-    static constexpr uint64_t longest_ns = 1'000'000'000;
+    static constexpr uint64_t longest_ns = 10'000'000'000;
+    // Looks a second at most: each is due in the loop that takes events in.
+    static constexpr uint32_t most_hz = 1'000;
 
     struct Process {
-        uint64_t looked_ns = 0; // with success, or when it was first heard of
+        uint64_t looked_ns = 0; // with success, or when it came into sight
+        uint64_t tried_ns = 0;
         uint64_t spared_until_ns = 0;
     };
 
     bool wanted() const;
     uint64_t period_ns() const;
+    // Those whose tasks are found and that are observed.
+    std::vector<pid_t> observed() const;
     // Returns the CPU time that it took.
     uint64_t look(pid_t pid, Process& process, uint64_t now_ns);
     void tell(pid_t pid, const AwaitChain& chain, uint64_t now_ns, uint64_t weight_ns);
-    // That the task is the key of and that no thread works for.
-    std::vector<CallKey> spans_of(pid_t pid, uint64_t coroutine) const;
+    // Tells the kernel's side.
+    void note_waiting(uint32_t pid, uint64_t coroutine, bool in_span) const;
+    // That the task is the key of, that were open then and that no thread works for.
+    std::vector<CallKey> spans_of(pid_t pid, uint64_t coroutine, uint64_t time_ns) const;
 
     const Programs& programs_;
     LiveNames& names_;
@@ -75,7 +83,6 @@ class TaskWaits {
     std::map<pid_t, Process> processes_; // that have been looked at
     LookBudget budget_, waiting_budget_;
     std::minstd_rand random_{std::random_device()()};
-    uint64_t period_begin_ns_ = 0;
     uint64_t due_ns_ = 0;
     uint64_t lost_ = 0;
 };

@@ -46,15 +46,9 @@ Result<Hosts::Answers> edit_everywhere(Hosts& hosts, const EditRequests& edit,
     for (const auto& host : hosts.all())
         if (host->state() == Host::State::stale)
             host->lose("it was silent while something was changed", hosts.now_ns());
-    std::vector<Host*> live = hosts.live(), without;
+    const std::vector<Host*> live = hosts.live();
     if (live.empty())
         return none_is_there();
-    std::erase_if(live, [&](Host* host) {
-        const bool lacks = host->lacks_probe_of(forward);
-        if (lacks)
-            without.push_back(host);
-        return lacks;
-    });
     // They are given it behind the settings in force.
     std::vector<std::pair<Host*, size_t>> following; // each with its n-th agent
     for (const auto& host : hosts.all())
@@ -77,11 +71,8 @@ Result<Hosts::Answers> edit_everywhere(Hosts& hosts, const EditRequests& edit,
         else
             refused.emplace_back(host->name(), answer->second.error());
     }
-    if (refused.empty() && (!answers.empty() || live.empty())) {
-        for (Host* host : without)
-            host->made_without(forward);
+    if (refused.empty() && !answers.empty())
         return answers;
-    }
     for (const auto& [host, agent] : following) {
         if (host->agents() != agent)
             continue; // it is lost, or was, and has not joined anew

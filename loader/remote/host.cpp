@@ -61,8 +61,10 @@ HostReport Host::report(uint64_t now_ns) const {
     report.clock_error_ns = link_->clock().error_ns();
     report.round_trip_ns = link_->clock().round_trip_ns();
     report.lost_samples = link_->state().lost_samples;
-    for (const auto& [unused, text] : lacking_)
-        report.lacks.push_back(text);
+    // But for those that were deleted since.
+    for (const auto& [unused, probe] : surroundings_.settings.probes)
+        if (const auto lacking = lacking_.find(probe.number); lacking != lacking_.end())
+            report.lacks.push_back(lacking->second.text);
     report.processes = static_cast<size_t>(
         std::ranges::count(link_->state().target.processes, true, &TargetStatus::Process::running));
     return report;
@@ -308,33 +310,34 @@ void Host::take_back(const Request& backward) {
     give(backward);
 }
 
-void Host::give(const Request& request) {
-    if (lacks_probe_of(request))
-        made_without(request);
-    else
-        given_.push_back({link_->ask(request), request});
+Request Host::adapted(const Request& request) const {
+    const std::vector<ProbeId> probes = probes_of(request);
+    if (std::ranges::none_of(probes, [this](ProbeId probe) { return lacking_.contains(probe); }))
+        return request;
+    // What was split or explained before is not any more.
+    if (std::holds_alternative<SetSplit>(request))
+        return SetSplit{};
+    if (std::holds_alternative<SetExplained>(request))
+        return SetExplained{};
+    return Refresh{}; // which changes nothing
 }
 
-bool Host::lacks_probe_of(const Request& request) const {
-    return std::ranges::any_of(probes_of(request),
+// One that is in force when it comes, or that it was long at work on: others have it.
+bool Host::may_refuse(const Given& given, const Error& why) {
+    if (given.may_be_refused)
+        return true;
+    const auto* const added = std::get_if<AddProbe>(&given.request);
+    if (added && !given.taken_back)
+        lacking_.insert_or_assign(added->probe.id, Lacking{added->probe.text, why.message()});
+    return std::ranges::any_of(probes_of(given.request),
                                [this](ProbeId probe) { return lacking_.contains(probe); });
 }
 
-void Host::made_without(const Request& request) {
-    if (const auto* const removed = std::get_if<RemoveProbe>(&request))
-        lacking_.erase(removed->probe);
-}
-
-bool Host::may_refuse(const Given& given, const Error& why) {
-    if (given.may_be_refused || lacks_probe_of(given.request))
-        return true;
-    const auto* const added = std::get_if<AddProbe>(&given.request);
-    if (!added || given.taken_back)
-        return false;
-    lacking_.emplace(added->probe.id, added->probe.text);
-    surroundings_.tell(
-        fmt::format("{}: goes on without {}: {}", name_, added->probe.text, why.message()));
-    return true;
+void Host::tell_what_it_lacks() {
+    for (const auto& [probe, lacking] : lacking_)
+        if (told_lacking_.insert(probe).second)
+            surroundings_.tell(
+                fmt::format("{}: goes on without {}: {}", name_, lacking.text, lacking.why));
 }
 
 void Host::follow(uint64_t number, const Request& request) {
@@ -363,6 +366,7 @@ void Host::take_given(uint64_t now_ns) {
     }
     state_ = State::live;
     pause_ns_ = 0;
+    tell_what_it_lacks();
     if (std::exchange(follows_, false))
         surroundings_.tell(fmt::format("{}: done with the edit", name_));
     if (std::exchange(was_told_, false) && begun_)

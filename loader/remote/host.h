@@ -19,6 +19,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -80,21 +81,16 @@ class Host {
     void collect();
 
     // Of one that is live.
-    uint64_t ask(const Request& request) { return link_->ask(request); }
+    uint64_t ask(const Request& request) { return link_->ask(adapted(request)); }
     std::optional<Result<std::string>> take_answer(uint64_t number) {
         return link_->take_answer(number);
     }
     void forget(uint64_t number) { link_->forget(number); }
     // Behind what it is given anyway: of one that is joining.
-    void give(const Request& request);
+    void give(const Request& request) { given_.push_back({link_->ask(adapted(request)), request}); }
     // The same, of an edit that another host has refused: `backward` takes back what was given
     // last, which it may have refused as well.
     void take_back(const Request& backward);
-    // It has no such function, or cannot probe it, as it has said of a probe that it was to be
-    // given when it came (back): so it has nothing to do for this edit.
-    bool lacks_probe_of(const Request& request) const;
-    // An edit was made without it.
-    void made_without(const Request& request);
     // One that is live is long at work on an edit, asked for by this number, which others have
     // made. It is joining until it is done.
     void follow(uint64_t number, const Request& request);
@@ -127,6 +123,9 @@ class Host {
     };
     // Whether it goes on all the same.
     bool may_refuse(const Given& given, const Error& why);
+    // What is asked in place of an edit of a probe that it goes without.
+    Request adapted(const Request& request) const;
+    void tell_what_it_lacks();
 
     const std::string name_;
     const MachineId id_;
@@ -138,10 +137,16 @@ class Host {
     AgentPipe pipe_;
     std::unique_ptr<AgentLink> link_;
     std::unique_ptr<MachineStream> stream_;
-    HostRecording recording_;                // where the stream goes through
-    std::string complaints_;                 // the last of them
-    std::deque<Given> given_;                // while it is joining
-    std::map<ProbeId, std::string> lacking_; // probes that it goes without, by number: their text
+    HostRecording recording_; // where the stream goes through
+    std::string complaints_;  // the last of them
+    std::deque<Given> given_; // while it is joining
+    // Probes that it goes without, by number: it has no such function, or cannot probe it, as it
+    // has said when it was given what is in force.
+    struct Lacking {
+        std::string text, why;
+    };
+    std::map<ProbeId, Lacking> lacking_;
+    std::set<ProbeId> told_lacking_; // of all agents
     std::vector<LaunchedProcess> ending_;
     uint64_t heard_ns_ = 0, pinged_ns_ = 0;
     uint64_t start_ns_ = 0;         // when it is to be started

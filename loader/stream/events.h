@@ -443,7 +443,7 @@ struct LedgerEvent {
     // durations. 0: not measured.
     uint64_t sample_gap_ns = 0;
     uint64_t waits = 0;            // of sampled threads, that ended
-    uint64_t wait_samples = 0;     // sent to user space: waits in which the clock ticked
+    uint64_t wait_samples = 0;     // of waits in which the clock ticked, of threads and of tasks
     uint64_t gated_waits = 0;      // samples of waits that a gate kept back
     uint64_t gated_slow_calls = 0; // likewise of slow calls
     bool wall = false;             // waits are being sampled

@@ -5,24 +5,37 @@
 #include <iterator>
 
 namespace auger {
+namespace {
+
+constexpr uint64_t drop_interval_ns = 1'000'000'000;
+
+} // namespace
 
 TaskSamples::Call TaskSamples::name_of(const CallKey& call, ThreadId thread) {
     return {call.start_ns, call.sequence, static_cast<uint32_t>(call.spec.index()),
             call.of_no_thread() ? 0 : static_cast<uint32_t>(thread.index())};
 }
 
-void TaskSamples::keep(uint32_t pid, uint64_t task, const SampleEvent& sample) {
+void TaskSamples::keep(Task task, Kept kept) {
     if (kept_ == most)
         let_samples_go(UINT64_MAX);
-    for (const CallKey& call : sample.calls)
-        calls_[name_of(call, sample.thread)].samples++;
-    Kept& kept = of_tasks_[{pid, task}].emplace_back(
-        Kept{sample, {sample.calls.begin(), sample.calls.end()}});
+    for (const CallKey& call : kept.calls)
+        calls_[name_of(call, kept.sample.thread)].samples++;
     kept.sample.calls = {};
+    of_tasks_[task].push_back(std::move(kept));
     kept_++;
 }
 
+void TaskSamples::keep(uint32_t pid, uint64_t task, const SampleEvent& sample) {
+    keep({pid, task}, {sample, {sample.calls.begin(), sample.calls.end()}});
+}
+
 bool TaskSamples::keep_wait(uint32_t pid, uint64_t task, Wait wait) {
+    if (!wait.sample.calls.empty()) {
+        const std::vector<CallKey> calls(wait.sample.calls.begin(), wait.sample.calls.end());
+        keep({pid, task}, {wait.sample, calls, std::move(wait.stack)});
+        return true;
+    }
     if (waits_kept_ == most)
         return false;
     waits_[{pid, task}].push_back(std::move(wait));
@@ -73,7 +86,7 @@ void TaskSamples::on_send(uint32_t pid, uint64_t task, std::span<const Exchange>
         return;
     std::vector<Kept> samples = std::move(found->second);
     of_tasks_.erase(found);
-    hand_on(samples, exchanges);
+    hand_on({pid, task}, samples, exchanges);
 }
 
 void TaskSamples::on_call_end(const CallEndEvent& end) {
@@ -86,8 +99,11 @@ void TaskSamples::on_call_end(const CallEndEvent& end) {
 
 void TaskSamples::let_go(uint64_t now_ns) {
     let_samples_go(now_ns);
-    if (now_ns > wait_patience_ns)
-        drop_waits(now_ns - wait_patience_ns);
+    // There may be many, and they may stay a little longer.
+    if (now_ns < next_drop_ns_ || now_ns < wait_patience_ns)
+        return;
+    next_drop_ns_ = now_ns + drop_interval_ns;
+    drop_waits(now_ns - wait_patience_ns);
 }
 
 void TaskSamples::let_samples_go(uint64_t now_ns) {
@@ -96,9 +112,10 @@ void TaskSamples::let_samples_go(uint64_t now_ns) {
             ++task;
             continue;
         }
+        const Task whose = task->first;
         std::vector<Kept> samples = std::move(task->second);
         task = of_tasks_.erase(task);
-        hand_on(samples, {});
+        hand_on(whose, samples, {});
     }
 }
 
@@ -112,7 +129,8 @@ bool TaskSamples::keeps_any_before(uint64_t time_ns) const {
     });
 }
 
-void TaskSamples::hand_on(std::vector<Kept>& samples, std::span<const Exchange> exchanges) {
+void TaskSamples::hand_on(Task task, std::vector<Kept>& samples,
+                          std::span<const Exchange> exchanges) {
     kept_ -= samples.size();
     for (Kept& kept : samples) {
         std::vector<CallKey> calls;
@@ -127,7 +145,10 @@ void TaskSamples::hand_on(std::vector<Kept>& samples, std::span<const Exchange> 
                 calls.push_back(call);
         }
         kept.sample.calls = calls;
-        sink_.on_sample(kept.sample);
+        if (kept.wait)
+            hand_on_wait(task.first, {kept.sample, std::move(*kept.wait)});
+        else
+            sink_.on_sample(kept.sample);
     }
     for (const Kept& kept : samples)
         for (const CallKey& call : kept.calls)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // TaskSamples: keeps samples of an event loop's tasks back until it is known for which exchanges
-// the task worked, which is when it sends something. Those of a task that ran and sends nothing go
-// on as they came; those of one that waited are dropped then: it waited for nobody. An end of a
-// call waits for the samples in it that are kept.
+// the task worked, which is when it sends something. Those of a task that sends nothing go on as
+// they came, but for waits that are in no call then: it waited for nobody. An end of a call waits
+// for the samples in it that are kept.
 #pragma once
 
 #include "loader/stream/events.h"
@@ -13,6 +13,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -21,8 +22,8 @@ namespace auger {
 
 class TaskSamples {
   public:
-    // By when it has to be known: of tasks that ran, and of tasks that waited, which may be for all
-    // of a slow exchange.
+    // By when it has to be known: of what others wait for, and of waits in no call, which may be
+    // all of a slow exchange.
     static constexpr uint64_t patience_ns = 2'000'000'000, wait_patience_ns = 60'000'000'000;
     // Samples at once, of each kind.
     static constexpr size_t most = 20'000;
@@ -31,11 +32,20 @@ class TaskSamples {
         CallKey call;
         uint64_t received_ns = 0; // what came before was for none
     };
-    // A task waited. Ids of threads and stacks may be others' by the time that it goes on, so the
-    // sample has none until then.
+    // Where a task waits.
+    struct WaitStack {
+        struct Task {     // a frame that says which it is
+            size_t place; // in `locations`, in front of it
+            std::string function, name;
+        };
+        std::vector<LocationId> locations; // leaf first
+        std::vector<Task> tasks{};         // likewise
+    };
+    // A task waited. Ids of threads and stacks may be others' by the time that it goes on, and most
+    // waits never do: so the sample has none until then.
     struct Wait {
         SampleEvent sample;
-        std::vector<LocationId> stack; // leaf first
+        WaitStack stack;
     };
     // Completes the sample of a wait in process `pid`, of which all calls are known; false: nobody
     // wants it.
@@ -45,19 +55,17 @@ class TaskSamples {
 
     // Of process `pid`, whose tasks are known by numbers.
     void keep(uint32_t pid, uint64_t task, const SampleEvent& sample);
-    // The sample is in no call. False: too many are kept.
+    // False: too many are kept.
     bool keep_wait(uint32_t pid, uint64_t task, Wait wait);
-    // It is in calls, and goes on at once.
+    // Nobody asks for exchanges: it goes on at once.
     void hand_on_wait(uint32_t pid, Wait wait);
-    // Some wait of the task is kept.
-    bool keeps_waits_of(uint32_t pid, uint64_t task) const { return waits_.contains({pid, task}); }
     // The task was sampled in these exchanges, and in no others of their specs.
     void on_send(uint32_t pid, uint64_t task, std::span<const Exchange> exchanges);
     void on_call_end(const CallEndEvent& end);
     // Those whose time is up.
     void let_go(uint64_t now_ns);
     void let_all_go();
-    // Waits apart, of which most are nobody's.
+    // But for waits in no call, of which most are nobody's.
     bool keeps_any_before(uint64_t time_ns) const;
     // Waits that went on.
     uint64_t waits() const { return waits_told_; }
@@ -67,6 +75,7 @@ class TaskSamples {
     struct Kept {
         SampleEvent sample;
         std::vector<CallKey> calls;
+        std::optional<WaitStack> wait{};
     };
     // Of a thread's call also which thread's.
     using Call = std::tuple<uint64_t, uint32_t, uint32_t, uint32_t>;
@@ -76,7 +85,8 @@ class TaskSamples {
     };
 
     static Call name_of(const CallKey& call, ThreadId thread);
-    void hand_on(std::vector<Kept>& samples, std::span<const Exchange> exchanges);
+    void keep(Task task, Kept kept);
+    void hand_on(Task task, std::vector<Kept>& samples, std::span<const Exchange> exchanges);
     void hand_on_waits(Task task, std::span<const Exchange> exchanges);
     void let_samples_go(uint64_t now_ns);
     void drop_waits(uint64_t before_ns);
@@ -89,6 +99,7 @@ class TaskSamples {
     std::map<Task, std::deque<Wait>> waits_; // likewise
     size_t waits_kept_ = 0;
     uint64_t waits_told_ = 0;
+    uint64_t next_drop_ns_ = 0;
     std::map<Call, OpenCall> calls_;
 };
 

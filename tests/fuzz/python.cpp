@@ -95,18 +95,18 @@ void read_tasks(std::span<const std::byte> content, const PythonLayout& layout) 
     }
     for (const uint64_t address : {uint64_t{0}, uint64_t{0x40}, uint64_t{0x100}}) {
         Pages tasks(content), chains(content);
-        uint64_t current_tasks = 0;
-        (void)find_task(tasks.reader(), source, address, current_tasks);
+        AsyncioObjects known;
+        (void)find_task(tasks.reader(), source, address, known);
         (void)read_task(tasks.reader(), source, address);
-        const auto chain = read_await_chain(chains.reader(), source, address, current_tasks);
+        const auto chain = read_await_chain(chains.reader(), source, address, known);
         if (const auto* const whole = std::get_if<AwaitChain>(&chain))
             check(*whole);
     }
     size_t looks = 0;
     Pages lists(content);
-    uint64_t current_tasks = 0;
+    AsyncioObjects known;
     const auto waiting = read_waiting_tasks(
-        lists.reader(), source, content.size(), [&looks] { return ++looks < 4; }, current_tasks);
+        lists.reader(), source, content.size(), [&looks] { return ++looks < 4; }, known);
     if (const auto* const found = std::get_if<WaitingTasks>(&waiting)) {
         if (found->tasks > TaskList::most || found->looked_at > 4)
             std::abort();

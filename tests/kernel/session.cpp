@@ -103,7 +103,7 @@ void Session::expect_samples_add_up() {
     const LedgerEvent& ledger = model_.ledger();
     EXPECT_EQ(ledger.ticks, ledger.samples + ledger.filtered + ledger.gated +
                                 ledger.lost.at("samples: event ring full"));
-    EXPECT_EQ(ledger.samples, model_.samples_received());
+    EXPECT_EQ(ledger.samples + ledger.wait_samples, model_.samples_received());
     EXPECT_EQ(ledger.lost.at("records: malformed"), 0u);
 }
 

@@ -67,7 +67,7 @@ class PythonAwaits : public testing::TestWithParam<int> {
     }
 
     std::variant<PythonTask, FunctionProblem> find(uint64_t coroutine) {
-        return find_task(image.memory.reader(), source, coroutine, current_tasks);
+        return find_task(image.memory.reader(), source, coroutine, known);
     }
     std::string name_of(uint64_t coroutine) {
         const auto found = find(coroutine);
@@ -75,7 +75,7 @@ class PythonAwaits : public testing::TestWithParam<int> {
         return task ? task->name : "(none)";
     }
     std::variant<AwaitChain, FunctionProblem> read(uint64_t coroutine) {
-        return read_await_chain(image.memory.reader(), source, coroutine, current_tasks);
+        return read_await_chain(image.memory.reader(), source, coroutine, known);
     }
     AwaitChain chain(uint64_t coroutine) {
         const auto answer = read(coroutine);
@@ -99,7 +99,7 @@ class PythonAwaits : public testing::TestWithParam<int> {
 
     TaskSource source = source_of(GetParam());
     test::PythonImage image{source};
-    uint64_t current_tasks = 0;
+    AsyncioObjects known;
 };
 
 TEST_P(PythonAwaits, ATaskIsFoundByWhatItWaitsFor) {
@@ -148,7 +148,7 @@ TEST_P(PythonAwaits, ATaskThatRunsIsKnownToTheLoop) {
     image.put_running({other.task, one.task});
     EXPECT_EQ(name_of(one.outer), "worker");
     EXPECT_EQ(name_of(one.outer), "worker");
-    EXPECT_EQ(current_tasks == 0, source.asyncio.thread_running != 0);
+    EXPECT_EQ(known.current_tasks == 0, source.asyncio.thread_running != 0);
     EXPECT_EQ(chain(one.outer).end, End::runs);
     EXPECT_THAT(links(one.outer), ElementsAre("worker: 1 frames, others 0"));
 }
@@ -168,6 +168,7 @@ TEST_P(PythonAwaits, ATaskThatWaitsForItsTurnIsAmongAll) {
     EXPECT_EQ(name_of(one.outer), "(none)");
     image.put_running({}, {other.task, image.text("no task"), one.task});
     EXPECT_EQ(name_of(one.outer), "worker");
+    known = {}; // the set stays where it is, as long as its process runs
     image.put_running({}, {other.task});
     EXPECT_EQ(name_of(one.outer), "(none)");
 }
@@ -182,7 +183,7 @@ TEST_P(PythonAwaits, ATaskWhoseFutureIsDoneIsReady) {
 TEST_P(PythonAwaits, ThoseThatWaitAreAmongAll) {
     const auto waiting_of_all = [&](uint64_t random, bool goes_on) {
         const auto answer = read_waiting_tasks(
-            image.memory.reader(), source, random, [goes_on] { return goes_on; }, current_tasks);
+            image.memory.reader(), source, random, [goes_on] { return goes_on; }, known);
         EXPECT_TRUE(std::holds_alternative<WaitingTasks>(answer));
         return std::get<WaitingTasks>(answer);
     };
@@ -211,6 +212,24 @@ TEST_P(PythonAwaits, ThoseThatWaitAreAmongAll) {
     EXPECT_EQ(ones.size(), 3u);
 }
 
+TEST_P(PythonAwaits, ListsOfTasksMayBeLong) {
+    if (!source.asyncio.task_node)
+        return; // they are in a set
+    std::vector<uint64_t> tasks;
+    for (uint64_t i = 0; i < 1'500; i++)
+        tasks.push_back(image.task(image.coroutine(image.code("outer"), 0), image.integer(i)));
+    image.put_running({tasks[0]}, tasks);
+    const TaskList all(image.memory.reader(), source, known);
+    EXPECT_EQ(all.problem(), std::nullopt);
+    std::vector<uint64_t> seen;
+    const ReadMemory read = image.memory.reader();
+    for (size_t i = 0; i < all.size(); i++) {
+        TaskReader reader(read, source);
+        seen.push_back(all.task(i, reader));
+    }
+    EXPECT_EQ(seen, tasks);
+}
+
 // A list may lead anywhere, and to itself.
 TEST_P(PythonAwaits, ListsOfTasksAreBounded) {
     const Waiting one = waiting(image.text("worker"));
@@ -218,9 +237,9 @@ TEST_P(PythonAwaits, ListsOfTasksAreBounded) {
     const uint64_t node = one.task + source.asyncio.task_node;
     if (source.asyncio.task_node) // else they are in a set
         image.memory.put(node, node);
-    const ReadMemory read = image.memory.reader();
-    TaskReader reader(read, source);
-    EXPECT_EQ(TaskList(reader, source).size(), source.asyncio.task_node ? TaskList::most : 1);
+    const TaskList all(image.memory.reader(), source, known);
+    EXPECT_EQ(all.problem(), std::nullopt);
+    EXPECT_EQ(all.size(), source.asyncio.task_node ? TaskList::most : 1);
 }
 
 // What was once found there is looked for anew when it is there no more.
@@ -228,7 +247,7 @@ TEST_P(PythonAwaits, WhereTheLoopKnowsItIsFoundAgain) {
     const Waiting one = waiting(image.text("worker"));
     image.put_state(one.outer, test::PythonImage::runs);
     image.put_running({one.task});
-    current_tasks = 0x10;
+    known.current_tasks = 0x10;
     if (!source.asyncio.thread_running) {
         EXPECT_EQ(name_of(one.outer), "(none)");
     }

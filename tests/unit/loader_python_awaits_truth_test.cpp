@@ -103,17 +103,17 @@ class PythonAwaitsTruth : public test::PythonProcess {
         return links;
     }
     std::variant<AwaitChain, FunctionProblem> chain_of(uint64_t coroutine) {
-        return read_await_chain(reader(), source_, coroutine, current_tasks_);
+        return read_await_chain(reader(), source_, coroutine, known_);
     }
     std::variant<PythonTask, FunctionProblem> task_of(uint64_t coroutine) {
-        return find_task(reader(), source_, coroutine, current_tasks_);
+        return find_task(reader(), source_, coroutine, known_);
     }
 
     TaskSource source_;
     std::map<std::string, TrueTask> tasks_; // by case
     uint64_t main_ = 0;
     std::string main_name_;
-    uint64_t current_tasks_ = 0;
+    AsyncioObjects known_;
 };
 
 TEST_F(PythonAwaitsTruth, WhatTasksWaitIn) {
@@ -150,7 +150,7 @@ TEST_F(PythonAwaitsTruth, WhatTasksAreCalled) {
 // Whatever they wait in, and in any order.
 TEST_F(PythonAwaitsTruth, WhichTasksWait) {
     const auto always = [] { return true; };
-    const auto found = read_waiting_tasks(reader(), source_, 1, always, current_tasks_);
+    const auto found = read_waiting_tasks(reader(), source_, 1, always, known_);
     ASSERT_TRUE(std::holds_alternative<WaitingTasks>(found));
     const auto& all = std::get<WaitingTasks>(found);
     EXPECT_EQ(all.looked_at, all.tasks);
@@ -170,7 +170,7 @@ TEST_F(PythonAwaitsTruth, WhichTasksWait) {
     const auto once = [] { return false; };
     std::set<uint64_t> firsts;
     for (uint64_t random = 1; random <= 1000; random++) {
-        const auto one = read_waiting_tasks(reader(), source_, random, once, current_tasks_);
+        const auto one = read_waiting_tasks(reader(), source_, random, once, known_);
         ASSERT_TRUE(std::holds_alternative<WaitingTasks>(one));
         EXPECT_EQ(std::get<WaitingTasks>(one).tasks, all.tasks);
         EXPECT_EQ(std::get<WaitingTasks>(one).looked_at, 1u);
@@ -188,7 +188,7 @@ TEST_F(PythonAwaitsTruth, WhichTaskRuns) {
         ASSERT_TRUE(std::holds_alternative<PythonTask>(found));
         EXPECT_EQ(std::get<PythonTask>(found).name, main_name_);
         EXPECT_EQ(std::get<PythonTask>(found).coroutine, main_);
-        EXPECT_EQ(current_tasks_ == 0, source_.asyncio.thread_running != 0);
+        EXPECT_EQ(known_.current_tasks == 0, source_.asyncio.thread_running != 0);
     }
     const auto chain = chain_of(main_);
     ASSERT_TRUE(std::holds_alternative<AwaitChain>(chain));

@@ -54,10 +54,11 @@ class TaskSamplesTest : public testing::Test {
         event.thread = thread;
         samples_.on_call_end(event);
     }
-    bool wait(uint64_t time_ns, uint64_t of = task) {
+    bool wait(uint64_t time_ns, uint64_t of = task, const std::vector<CallKey>& calls = {}) {
         TaskSamples::Wait one;
         one.sample.time_ns = time_ns;
-        one.stack = {LocationId{static_cast<uint32_t>(time_ns)}};
+        one.stack.locations = {LocationId{static_cast<uint32_t>(time_ns)}};
+        one.sample.calls = calls;
         return samples_.keep_wait(pid, of, std::move(one));
     }
     Told told_;
@@ -66,7 +67,7 @@ class TaskSamplesTest : public testing::Test {
     std::vector<uint32_t> completed_; // their only locations
     TaskSamples samples_{told_, [this](uint32_t of, TaskSamples::Wait& wait) {
                              EXPECT_EQ(of, pid);
-                             completed_.push_back(wait.stack.at(0).value);
+                             completed_.push_back(wait.stack.locations.at(0).value);
                              wait.sample.stack = StackId{9};
                              return !unwanted_.contains(wait.sample.time_ns);
                          }};
@@ -146,19 +147,40 @@ TEST_F(TaskSamplesTest, OfWaitsAreToldOnlyInExchanges) {
     wait(101, other_task);
     keep(102, {});
     wait(120);
-    EXPECT_TRUE(samples_.keeps_waits_of(pid, task));
     send({{call(20), 110}});
     EXPECT_THAT(told_.all, ElementsAre("120 in 20", "102 in"));
     EXPECT_THAT(completed_, ElementsAre(120u));
-    EXPECT_FALSE(samples_.keeps_waits_of(pid, task));
     EXPECT_EQ(samples_.waits(), 1u);
-    // They hold nothing up, and go when their time is up.
+    send({{call(21), 0}});
+    EXPECT_EQ(told_.all.size(), 2u); // once
+    // They hold nothing up.
     EXPECT_FALSE(samples_.keeps_any_before(UINT64_MAX));
-    samples_.let_go(101 + TaskSamples::wait_patience_ns);
-    EXPECT_TRUE(samples_.keeps_waits_of(pid, other_task));
-    samples_.let_go(102 + TaskSamples::wait_patience_ns);
-    EXPECT_FALSE(samples_.keeps_waits_of(pid, other_task));
-    EXPECT_EQ(told_.all.size(), 2u);
+}
+
+TEST_F(TaskSamplesTest, OfWaitsAreKeptForAMinute) {
+    constexpr uint64_t second = 1'000'000'000;
+    wait(100);
+    wait(101, other_task);
+    samples_.let_go(100 + TaskSamples::wait_patience_ns);
+    send({{call(20), 0}});
+    EXPECT_THAT(told_.all, ElementsAre("100 in 20"));
+    samples_.let_go(102 + TaskSamples::wait_patience_ns + second);
+    send({{call(21), 0}}, other_task);
+    EXPECT_EQ(told_.all.size(), 1u);
+}
+
+// As those of tasks that run, whose calls' ends wait for them.
+TEST_F(TaskSamplesTest, OfWaitsInCallsGoOnInThese) {
+    wait(100, task, {call(10, others)});
+    wait(101, other_task, {call(11, others)});
+    end(call(10, others));
+    EXPECT_TRUE(samples_.keeps_any_before(101));
+    EXPECT_THAT(told_.all, ElementsAre());
+    send({{call(20), 90}});
+    EXPECT_THAT(told_.all, ElementsAre("100 in 20 10", "end of 10"));
+    samples_.let_go(101 + TaskSamples::patience_ns);
+    EXPECT_EQ(told_.all.back(), "101 in 11");
+    EXPECT_EQ(samples_.waits(), 2u);
 }
 
 TEST_F(TaskSamplesTest, OfWaitsMayBeUnwanted) {

@@ -129,7 +129,7 @@ class StatusDrawing {
                         count(a.lost_samples)),
             a.ticks_add_up);
         if (model_.ledger().wall || model_.ledger().waits)
-            line("", fmt::format("{} waits ended, {} samples of them{}",
+            line("", fmt::format("{} waits ended, {} samples of waits{}",
                                  count(model_.ledger().waits), count(a.wait_samples),
                                  model_.ledger().wall ? "" : " (no longer sampled)"));
         if (const std::string goroutines = goroutine_text(); !goroutines.empty())

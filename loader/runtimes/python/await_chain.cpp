@@ -15,8 +15,8 @@ constexpr size_t most_looks = 4;
 
 class Chain {
   public:
-    Chain(const ReadMemory& read, const TaskSource& source, uint64_t& current_tasks)
-        : tasks_(read, source), source_(source), current_tasks_(current_tasks) {}
+    Chain(const ReadMemory& read, const TaskSource& source, AsyncioObjects& known)
+        : tasks_(read, source), source_(source), known_(known) {}
 
     std::variant<AwaitChain, FunctionProblem> from(uint64_t coroutine) {
         if (tasks_.objects().class_of(coroutine) != "coroutine")
@@ -71,7 +71,7 @@ class Chain {
         if (walk.end == CoroutineWalk::End::future)
             task = tasks_.waiter(walk.future, coroutine);
         else if (walk.end == CoroutineWalk::End::runs)
-            task = tasks_.running(coroutine, current_tasks_);
+            task = tasks_.running(coroutine, known_);
         return task ? tasks_.task(task) : none;
     }
 
@@ -129,7 +129,7 @@ class Chain {
 
     TaskReader tasks_;
     const TaskSource& source_;
-    uint64_t& current_tasks_;
+    AsyncioObjects& known_;
     AwaitChain chain_;
 };
 
@@ -138,11 +138,11 @@ class Chain {
 std::variant<AwaitChain, FunctionProblem> read_await_chain(const ReadMemory& read,
                                                            const TaskSource& source,
                                                            uint64_t coroutine,
-                                                           uint64_t& current_tasks) {
-    auto before = Chain(read, source, current_tasks).from(coroutine);
+                                                           AsyncioObjects& known) {
+    auto before = Chain(read, source, known).from(coroutine);
     bool is_whole_once = std::holds_alternative<AwaitChain>(before);
     for (size_t i = 1; i < most_looks; i++) {
-        auto now = Chain(read, source, current_tasks).from(coroutine);
+        auto now = Chain(read, source, known).from(coroutine);
         const auto* const problem = std::get_if<FunctionProblem>(&now);
         const bool is_torn = problem && *problem == FunctionProblem::gone;
         if (now == before && !is_torn)

@@ -35,10 +35,10 @@ struct AwaitChain {
 
 // `unreadable`: there is no coroutine at the address; `gone`: it was at another place each time
 // that it was looked at, since it runs. Of several tasks that are awaited one is followed, that
-// whose name is the least. `current_tasks`: see TaskReader.
+// whose name is the least. `known`: see AsyncioObjects.
 std::variant<AwaitChain, FunctionProblem> read_await_chain(const ReadMemory& read,
                                                            const TaskSource& source,
                                                            uint64_t coroutine,
-                                                           uint64_t& current_tasks);
+                                                           AsyncioObjects& known);
 
 } // namespace auger

@@ -29,8 +29,10 @@ FunctionProblem problem_of(ObjectReader& objects) {
 
 // The task of a coroutine among all that there are: of one that waits for its turn only, nothing
 // else tells. 0: it is not among them, or there are too many to look through.
-uint64_t find_among_all(TaskReader& reader, const TaskSource& source, uint64_t coroutine) {
-    const TaskList all(reader, source);
+uint64_t find_among_all(const ReadMemory& read, const TaskSource& source, uint64_t coroutine,
+                        AsyncioObjects& known) {
+    const TaskList all(read, source, known);
+    TaskReader reader(read, source);
     for (size_t i = 0; i < all.size(); i++) {
         const uint64_t task = all.task(i, reader);
         if (task && reader.objects().word(task + source.asyncio.task_coroutine) == coroutine)
@@ -113,27 +115,28 @@ uint64_t TaskReader::find_in_asyncio(uint64_t interpreter, std::string_view name
     return names ? objects_.item(names, name) : 0;
 }
 
-uint64_t TaskReader::running(uint64_t coroutine, uint64_t& current_tasks) {
+uint64_t TaskReader::running(uint64_t coroutine, AsyncioObjects& known) {
     const wire_python_layout& at = source_.layout.frames;
     const bool by_threads = source_.asyncio.thread_running != 0;
-    uint64_t interpreter =
-        by_threads || !current_tasks ? objects_.word(source_.runtime + at.runtime_interpreters) : 0;
+    uint64_t interpreter = by_threads || !known.current_tasks
+                               ? objects_.word(source_.runtime + at.runtime_interpreters)
+                               : 0;
     for (size_t i = 0; i < most_interpreters && interpreter && !objects_.failed(); i++) {
         if (by_threads) {
             if (const uint64_t task = running_of_threads(interpreter, coroutine))
                 return task;
-        } else if ((current_tasks = find_in_asyncio(interpreter, "_current_tasks"))) {
+        } else if ((known.current_tasks = find_in_asyncio(interpreter, "_current_tasks"))) {
             break;
         }
         interpreter = objects_.word(interpreter + at.interpreter_next);
     }
-    if (!current_tasks || objects_.failed())
+    if (!known.current_tasks || objects_.failed())
         return 0;
-    for (const uint64_t task : objects_.values(current_tasks, most_current_tasks))
+    for (const uint64_t task : objects_.values(known.current_tasks, most_current_tasks))
         if (runs(task, coroutine))
             return task;
     if (objects_.failed())
-        current_tasks = 0; // what it was may be gone
+        known.current_tasks = 0; // what it was may be gone
     return 0;
 }
 
@@ -146,16 +149,16 @@ bool TaskReader::is_only_interpreter() {
 
 std::variant<PythonTask, FunctionProblem> find_task(const ReadMemory& read,
                                                     const TaskSource& source, uint64_t coroutine,
-                                                    uint64_t& current_tasks) {
+                                                    AsyncioObjects& known) {
     TaskReader reader(read, source);
     const CoroutineWalk walk = walk_coroutine(reader.objects(), coroutine);
     uint64_t task = 0;
     if (walk.end == CoroutineWalk::End::future)
         task = reader.waiter(walk.future, coroutine);
     else if (walk.end == CoroutineWalk::End::runs)
-        task = reader.running(coroutine, current_tasks);
+        task = reader.running(coroutine, known);
     else if (walk.end == CoroutineWalk::End::nothing)
-        task = find_among_all(reader, source, coroutine);
+        task = find_among_all(read, source, coroutine, known);
     if (!task || reader.objects().failed())
         return problem_of(reader.objects());
     auto found = read_task(read, source, task);

@@ -34,6 +34,15 @@ struct PythonTask {
     friend bool operator==(const PythonTask&, const PythonTask&) = default;
 };
 
+// Addresses of what _asyncio keeps, which are looked for while they are 0. Since 3.14 there is
+// none.
+struct AsyncioObjects {
+    uint64_t current_tasks = 0; // _current_tasks: which task each loop runs
+    uint64_t all_tasks = 0;     // _all_tasks, or since 3.12 _scheduled_tasks
+
+    friend bool operator==(const AsyncioObjects&, const AsyncioObjects&) = default;
+};
+
 class TaskReader {
   public:
     static constexpr size_t name_limit = 128; // characters
@@ -49,9 +58,8 @@ class TaskReader {
     bool is_pending(uint64_t future);
     // The task of this coroutine, which is called when the future is done; 0: none is.
     uint64_t waiter(uint64_t future, uint64_t coroutine);
-    // The task of this coroutine, if it runs; 0: it does not. `current_tasks`: the address of
-    // _asyncio._current_tasks, which is looked for while it is 0; since 3.14 there is none.
-    uint64_t running(uint64_t coroutine, uint64_t& current_tasks);
+    // The task of this coroutine, if it runs; 0: it does not.
+    uint64_t running(uint64_t coroutine, AsyncioObjects& known);
     bool is_only_interpreter();
     // Something of the module _asyncio; 0: there is none of this name.
     uint64_t find_in_asyncio(uint64_t interpreter, std::string_view name);
@@ -68,7 +76,7 @@ class TaskReader {
 // The task of a coroutine. `gone`: none was found, or it changed while it was read.
 std::variant<PythonTask, FunctionProblem> find_task(const ReadMemory& read,
                                                     const TaskSource& source, uint64_t coroutine,
-                                                    uint64_t& current_tasks);
+                                                    AsyncioObjects& known);
 // What is at an address where there was one. `gone`: no task, or one that changed meanwhile.
 std::variant<PythonTask, FunctionProblem> read_task(const ReadMemory& read,
                                                     const TaskSource& source, uint64_t address);

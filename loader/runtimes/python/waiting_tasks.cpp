@@ -27,11 +27,10 @@ uint64_t coroutine_of(TaskReader& reader, uint64_t task) {
 
 std::variant<WaitingTasks, FunctionProblem>
 read_waiting_tasks(const ReadMemory& read, const TaskSource& source, uint64_t random,
-                   const std::function<bool()>& goes_on, uint64_t& current_tasks) {
-    TaskReader reader(read, source);
-    const TaskList all(reader, source);
-    if (reader.objects().failed())
-        return reader.objects().late() ? FunctionProblem::late : FunctionProblem::unreadable;
+                   const std::function<bool()>& goes_on, AsyncioObjects& known) {
+    const TaskList all(read, source, known);
+    if (all.problem())
+        return *all.problem();
     std::vector<size_t> turns(all.size());
     std::iota(turns.begin(), turns.end(), size_t{0});
     std::ranges::shuffle(turns, std::mt19937_64(random));
@@ -48,11 +47,11 @@ read_waiting_tasks(const ReadMemory& read, const TaskSource& source, uint64_t ra
             return FunctionProblem::late;
         if (!coroutine)
             continue;
-        auto chain = read_await_chain(read, source, coroutine, current_tasks);
+        auto chain = read_await_chain(read, source, coroutine, known);
         auto* const whole = std::get_if<AwaitChain>(&chain);
         if (!whole || !waits(*whole))
             continue;
-        // Of what it waits for it is not told.
+        // The chain has found it by what it waits for, if that leads back to it.
         if (PythonTask& first = whole->tasks.front().task; !first.address)
             first = of_this.task(task);
         found.waiting.push_back(std::move(*whole));

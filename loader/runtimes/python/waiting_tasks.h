@@ -20,10 +20,10 @@ struct WaitingTasks {
     std::vector<AwaitChain> waiting; // of what was looked at; each begins with the task's coroutine
 };
 
-// Until `goes_on` says no, but at one task at least. `random` says which ones; `current_tasks`: see
-// TaskReader.
+// Until `goes_on` says no, but at one task at least. `random` says which ones; `known`: see
+// AsyncioObjects.
 std::variant<WaitingTasks, FunctionProblem>
 read_waiting_tasks(const ReadMemory& read, const TaskSource& source, uint64_t random,
-                   const std::function<bool()>& goes_on, uint64_t& current_tasks);
+                   const std::function<bool()>& goes_on, AsyncioObjects& known);
 
 } // namespace auger

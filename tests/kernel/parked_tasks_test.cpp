@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Tasks of asyncio that wait: how much of a span's time is theirs, in the classes of their spans,
+// as a program says whose tasks do nothing else.
+#include "tests/kernel/python_chains.h"
+#include "tests/kernel/python_tasks.h"
+#include "views/model/account.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace auger::test {
+namespace {
+
+const std::string parked_program = AUGER_SOURCE_DIR "/tests/programs/python_parked.py";
+
+class ParkedTasks : public PythonTasks {};
+
+// PyIter_Send() ends by a jump in Debian unstable's: see task_spans_test.cpp.
+bool may_be_parked(const Error& error) {
+    return error.message().find("its return is not seen") == std::string::npos;
+}
+
+// None of these spans has a sample of a thread but by chance, so their ends are told for the waits'
+// sake; else fast ones would be taken for open, and then for slow.
+TEST_P(ParkedTasks, AreInTheirSpans) {
+    if (GetParam().find("3.15") != std::string::npos)
+        GTEST_SKIP() << "calls of PyIter_Send() end before the task has run";
+    Program program(GetParam(), {parked_program});
+    Session session;
+    observe(session, program);
+    using Role = SpanPoint::Role;
+    SpanDefinition span;
+    span.points = {{.role = Role::from, .probe = "libc:sched_get_priority_max", .key = "task"},
+                   {.role = Role::to, .probe = "libc:sched_get_priority_min", .key = "task"},
+                   {.role = Role::park, .probe = "PyIter_Send", .at_return = true, .key = "arg0"},
+                   {.role = Role::resume, .probe = "PyIter_Send", .key = "arg0"}};
+    span.text = "from libc:sched_get_priority_max to libc:sched_get_priority_min";
+    const ProbeId id{100};
+    auto added = session.backend().add_probe({id, "wait", {}, {}, span});
+    if (!added && !may_be_parked(added.error()))
+        GTEST_SKIP() << added.error().message();
+    session.report = must(std::move(added));
+    must(
+        session.backend().set_split({true, id, {Threshold::Kind::fixed, 1'000'000'000, 0}, false}));
+    must(session.backend().set_sampling({.rate_hz = 499, .wall = true}));
+    program.go();
+    // By look: when, and for how long each of its samples stands.
+    struct Looks {
+        std::map<uint64_t, double> weights;
+        double sum_ns = 0;
+    };
+    const auto looks_at = [&] {
+        Looks looks;
+        const SampleStore& samples = session.model().samples();
+        for (size_t i = 0; i < samples.size(); i++) {
+            const std::vector<std::string> names = session.stack_names(samples.stacks()[i]);
+            if (names.empty() || (names[0] != "[parked]" && names[0] != "[queued]"))
+                continue;
+            const auto weight = static_cast<double>(samples.weights()[i]);
+            looks.weights[samples.times()[i]] = weight;
+            looks.sum_ns += weight;
+            EXPECT_THAT(names, testing::Contains("parked"));
+            EXPECT_THAT(names, testing::Contains("take_turns"));
+            EXPECT_NE(samples.calls()[i], no_call);
+        }
+        return looks;
+    };
+    constexpr size_t enough = 100;
+    ASSERT_TRUE(session.pump_until([&] { return looks_at().weights.size() >= enough; }));
+    program.go();
+    const nlohmann::json account = program.account();
+    ASSERT_TRUE(session.pump_until(
+        [&] { return session.model().probe_statistics(id).returns == account["waits"]; }));
+
+    // At a look each of N tasks waits with probability p, whatever the others do. So the share that
+    // is seen has the variance p (1 - p) / (N L) where looks stand for L equal spans of time, in
+    // effect; here five deviations of the sum.
+    const Looks looks = looks_at();
+    double weights = 0, squares = 0;
+    for (const auto& [when, weight] : looks.weights) {
+        weights += weight;
+        squares += weight * weight;
+    }
+    const double waited = account["waited_ns"], tasks = account["tasks"],
+                 p = waited / (tasks * account["whole_ns"].get<double>()),
+                 effective = weights * weights / squares;
+    fmt::print("{} looks, {:.0f} in effect: {:.1f} ms of {:.1f} ms, {:.1f} % of the time\n",
+               looks.weights.size(), effective, looks.sum_ns / 1e6, waited / 1e6, 100 * p);
+    EXPECT_NEAR(looks.sum_ns, waited, 5 * waited * std::sqrt((1 - p) / (p * tasks * effective)));
+
+    const Account sums = make_account(session.model());
+    EXPECT_GE(sums.classes[CallClass::fast].samples, enough);
+    EXPECT_EQ(sums.classes[CallClass::slow].samples, 0);
+    EXPECT_EQ(sums.classes[CallClass::open].samples, 0);
+    session.expect_samples_add_up();
+    program.go();
+    EXPECT_EQ(program.wait_exit(), 0);
+}
+
+// Values of calls say what asyncio calls the task, as soon as it has been seen twice.
+TEST_P(ParkedTasks, HaveNamesInValues) {
+    Program program(GetParam(), {parked_program});
+    Session session;
+    observe(session, program);
+    CallConditions show_tasks;
+    show_tasks.show = {"task"};
+    session.time("libc:sched_get_priority_max", {Threshold::Kind::fixed, 1, 0}, show_tasks);
+    program.go();
+    ASSERT_TRUE(session.pump_until([&] {
+        return std::ranges::any_of(session.log.slow_calls, [&](const StreamLog::SlowCall& call) {
+            return session.log.value(call, "task").find(" (Task-") != std::string::npos;
+        });
+    }));
+    program.go();
+    (void)program.account();
+    program.go();
+    EXPECT_EQ(program.wait_exit(), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Interpreters, ParkedTasks, testing::ValuesIn(pythons()), python_name);
+
+} // namespace
+} // namespace auger::test
