@@ -96,7 +96,8 @@ void LiveEvents::on_task_send(const WireTaskSendView& send) {
         if (const auto key = key_of(exchange.call))
             exchanges.push_back({*key, exchange.received_ns});
     }
-    task_samples_.on_send(send.head->event.pid, send.head->task, exchanges);
+    task_samples_.on_send(send.head->event.pid, send.head->task, send.head->event.time_ns,
+                          exchanges);
 }
 
 bool LiveEvents::on_task_wait(uint32_t pid, uint64_t coroutine, TaskSamples::Wait wait,

@@ -8,6 +8,7 @@
 #include "bpf/unwind_table.h"
 #include "bpf/wire.h"
 #include "loader/base/result.h"
+#include "loader/kernel/open_spans.h"
 #include "loader/stream/events.h"
 
 #include <array>
@@ -129,8 +130,7 @@ class Programs {
     uint64_t gated_slow_calls() const;
     // Those that are open. Any of them may end meanwhile.
     void visit_spans(const std::function<void(const wire_span&)>& visit) const;
-    // Nothing: it is not open.
-    std::optional<wire_span> find_span(const wire_span_key& key) const;
+    std::shared_ptr<const OpenSpans> open_spans() const;
     // Of all spans that this spec has been.
     SpanCounts span_counts(uint32_t spec) const;
     // Of the Go function that the spec is now.

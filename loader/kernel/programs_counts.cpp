@@ -4,6 +4,8 @@
 
 #include "bpf/go_runtime.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
@@ -131,15 +133,10 @@ void Programs::visit_spans(const std::function<void(const wire_span&)>& visit) c
     }
 }
 
-std::optional<wire_span> Programs::find_span(const wire_span_key& key) const {
-    std::vector<std::byte> value(bpf_map__value_size(state_->skeleton->maps.spans));
-    wire_span span;
-    if (bpf_map_lookup_elem(bpf_map__fd(state_->skeleton->maps.spans), &key, value.data()) < 0)
-        return std::nullopt;
-    std::memcpy(&span, value.data(), sizeof span);
-    // Its memory may have become another span's meanwhile.
-    const bool is_it = std::memcmp(&span.key, &key, sizeof key) == 0;
-    return is_it && span.state & 1 ? std::optional(span) : std::nullopt;
+std::shared_ptr<const OpenSpans> Programs::open_spans() const {
+    const bpf_map* const map = state_->skeleton->maps.spans;
+    UniqueFd own(fcntl(bpf_map__fd(map), F_DUPFD_CLOEXEC, 0));
+    return std::make_shared<const OpenSpans>(std::move(own), bpf_map__value_size(map));
 }
 
 SpanCounts Programs::span_counts(uint32_t spec) const {

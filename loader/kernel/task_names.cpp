@@ -177,6 +177,7 @@ std::variant<AwaitChain, FunctionProblem> TaskNames::awaits(pid_t pid, uint64_t 
 }
 
 std::optional<WaitingTasks> TaskNames::waiting(pid_t pid, uint64_t random, uint64_t slice_ns,
+                                               std::function<void(uint64_t coroutine)> on_waiting,
                                                uint64_t& cpu_ns) {
     struct Answer {
         std::variant<WaitingTasks, FunctionProblem> tasks;
@@ -186,19 +187,19 @@ std::optional<WaitingTasks> TaskNames::waiting(pid_t pid, uint64_t random, uint6
     auto* const process = processes_.find(pid);
     if (!process)
         return std::nullopt;
-    auto answer =
-        processes_.read(*process, pid,
-                        [random, slice_ns, current = process->known.asyncio](
-                            const ReadMemory& read, const TaskSource& source) {
-                            AsyncioObjects known = current;
-                            const uint64_t begin_ns = read_clock(CLOCK_THREAD_CPUTIME_ID);
-                            const auto spent_ns = [begin_ns] {
-                                return read_clock(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
-                            };
-                            auto tasks = read_waiting_tasks(
-                                read, source, random, [&] { return spent_ns() < slice_ns; }, known);
-                            return Answer{std::move(tasks), known, spent_ns()};
-                        });
+    auto answer = processes_.read(
+        *process, pid,
+        [random, slice_ns, on_waiting = std::move(on_waiting),
+         current = process->known.asyncio](const ReadMemory& read, const TaskSource& source) {
+            AsyncioObjects known = current;
+            const uint64_t begin_ns = read_clock(CLOCK_THREAD_CPUTIME_ID);
+            const auto spent_ns = [begin_ns] {
+                return read_clock(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
+            };
+            const TasksWanted wanted{random, [&] { return spent_ns() < slice_ns; }, on_waiting};
+            auto tasks = read_waiting_tasks(read, source, wanted, known);
+            return Answer{std::move(tasks), known, spent_ns()};
+        });
     if (!answer)
         return std::nullopt;
     process->known.asyncio = answer->known;

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -45,9 +46,11 @@ class TaskNames {
     const std::string& name(pid_t pid, uint64_t coroutine, uint64_t time_ns);
     // Processes whose tasks are found.
     std::vector<pid_t> processes() const { return processes_.running(); }
-    // Which tasks wait now, for so long as that may take; `random` says which ones are looked at.
-    // Nothing: it could not be read. `cpu_ns`: what it took.
+    // Which tasks wait now: looked for in `slice_ns` of CPU time; `random` says which ones. Of each
+    // `on_waiting` is told at once, in another thread, which may still run behind an answer that
+    // came too late: nothing, as where it could not be read. `cpu_ns`: what it took is added.
     std::optional<WaitingTasks> waiting(pid_t pid, uint64_t random, uint64_t slice_ns,
+                                        std::function<void(uint64_t coroutine)> on_waiting,
                                         uint64_t& cpu_ns);
     // What a coroutine awaits now.
     std::variant<AwaitChain, FunctionProblem> awaits(pid_t pid, uint64_t coroutine);

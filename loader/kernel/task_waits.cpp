@@ -70,7 +70,17 @@ void TaskWaits::update(uint64_t now_ns) {
 uint64_t TaskWaits::look(pid_t pid, Process& process, uint64_t now_ns) {
     const uint64_t begin_ns = read_clock(CLOCK_THREAD_CPUTIME_ID);
     uint64_t reading_ns = 0; // another thread's
-    const auto found = names_.tasks().waiting(pid, random_(), slice_ns, reading_ns);
+    // A task's span may be over when all have been looked at.
+    const auto spans = std::make_shared<SpansOfTasks>();
+    const auto look_up = [spans, open = spans_, keyed = probes_.keyed_spans(),
+                          tgid = static_cast<uint32_t>(pid)](uint64_t coroutine) {
+        std::vector<CallKey>& of_task = spans->emplace_back();
+        for (const auto& [spec, slot, generation] : keyed)
+            if (const auto span = open->find({coroutine, tgid, slot, generation});
+                span && !span->attached_since_ns)
+                of_task.push_back({span->start_ns, span->sequence, spec});
+    };
+    const auto found = names_.tasks().waiting(pid, random_(), slice_ns, look_up, reading_ns);
     process.tried_ns = now_ns;
     if (!found || !found->tasks)
         process.spared_until_ns = now_ns + pause_ns;
@@ -81,8 +91,8 @@ uint64_t TaskWaits::look(pid_t pid, Process& process, uint64_t now_ns) {
         const double each = static_cast<double>(std::min(since, longest_ns)) * share;
         if (since > longest_ns)
             lost_ += (since - longest_ns) / period_ns() * found->waiting.size();
-        for (const AwaitChain& chain : found->waiting)
-            tell(pid, chain, now_ns, static_cast<uint64_t>(each));
+        for (size_t i = 0; i < found->waiting.size(); i++)
+            tell(pid, found->waiting[i], std::move(spans->at(i)), static_cast<uint64_t>(each));
     }
     return reading_ns + read_clock(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
 }
@@ -94,33 +104,25 @@ void TaskWaits::note_waiting(uint32_t pid, uint64_t coroutine, bool in_span) con
     (void)bpf_map_update_elem(programs_.map_fd(MapKind::waiting_tasks), &key, &what, BPF_ANY);
 }
 
-void TaskWaits::tell(pid_t pid, const AwaitChain& chain, uint64_t now_ns, uint64_t weight_ns) {
-    const uint64_t coroutine = chain.tasks.front().task.coroutine;
-    const std::vector<CallKey> spans = spans_of(pid, coroutine, now_ns);
+void TaskWaits::tell(pid_t pid, const WaitingTask& task, std::vector<CallKey> spans,
+                     uint64_t weight_ns) {
+    // It has begun since the task was seen.
+    std::erase_if(spans, [&](const CallKey& span) { return span.start_ns > task.time_ns; });
     if (spans.empty() && !probes_.has_exchanges())
         return;
+    const AwaitChain& chain = task.chain;
+    const uint64_t coroutine = chain.tasks.front().task.coroutine;
     const auto process = static_cast<uint32_t>(pid);
     // First, so that what is sent from now on is told.
     note_waiting(process, coroutine, !spans.empty());
     TaskSamples::Wait wait;
-    wait.sample.time_ns = now_ns;
+    wait.sample.time_ns = task.time_ns;
     wait.sample.weight_ns = weight_ns;
     wait.sample.kind = chain.is_ready ? SampleKind::runnable : SampleKind::blocked;
     wait.sample.calls = spans;
-    wait.stack = names_.parked_stack(pid, now_ns, chain, sampling_.with_tasks());
+    wait.stack = names_.parked_stack(pid, task.time_ns, chain, sampling_.with_tasks());
     if (!events_.on_task_wait(process, coroutine, std::move(wait), probes_.has_exchanges()))
         lost_++;
-}
-
-std::vector<CallKey> TaskWaits::spans_of(pid_t pid, uint64_t coroutine, uint64_t time_ns) const {
-    std::vector<CallKey> calls;
-    for (const auto& [spec, slot, generation] : probes_.keyed_spans()) {
-        const auto span =
-            programs_.find_span({coroutine, static_cast<uint32_t>(pid), slot, generation});
-        if (span && !span->attached_since_ns && span->start_ns <= time_ns)
-            calls.push_back({span->start_ns, span->sequence, spec});
-    }
-    return calls;
 }
 
 } // namespace auger

@@ -19,6 +19,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <random>
 #include <vector>
 
@@ -41,6 +42,9 @@ class TaskWaits {
     uint64_t lost() const { return lost_; }
 
   private:
+    // Of each task that waited, in their order: spans that it was the key of, that were open then
+    // and that no thread worked for.
+    using SpansOfTasks = std::vector<std::vector<CallKey>>;
     // Of a CPU's time, at most: one part in so many, of which some is saved up.
     static constexpr LookPace pace = {50, 20'000'000};
     // ... and of the time of the thread that takes events in, which waits for each look, on a busy
@@ -67,11 +71,9 @@ class TaskWaits {
     std::vector<pid_t> observed() const;
     // Returns the CPU time that it took.
     uint64_t look(pid_t pid, Process& process, uint64_t now_ns);
-    void tell(pid_t pid, const AwaitChain& chain, uint64_t now_ns, uint64_t weight_ns);
+    void tell(pid_t pid, const WaitingTask& task, std::vector<CallKey> spans, uint64_t weight_ns);
     // Tells the kernel's side.
     void note_waiting(uint32_t pid, uint64_t coroutine, bool in_span) const;
-    // That the task is the key of, that were open then and that no thread works for.
-    std::vector<CallKey> spans_of(pid_t pid, uint64_t coroutine, uint64_t time_ns) const;
 
     const Programs& programs_;
     LiveNames& names_;
@@ -80,6 +82,7 @@ class TaskWaits {
     const LiveSampling& sampling_;
     const LiveTarget& target_;
     const LiveFilter& filter_;
+    const std::shared_ptr<const OpenSpans> spans_{programs_.open_spans()};
     std::map<pid_t, Process> processes_; // that have been looked at
     LookBudget budget_, waiting_budget_;
     std::minstd_rand random_{std::random_device()()};

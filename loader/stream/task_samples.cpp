@@ -50,12 +50,17 @@ void TaskSamples::hand_on_wait(uint32_t pid, Wait wait) {
     sink_.on_sample(wait.sample);
 }
 
-void TaskSamples::hand_on_waits(Task task, std::span<const Exchange> exchanges) {
+void TaskSamples::hand_on_waits(Task task, uint64_t sent_ns, std::span<const Exchange> exchanges) {
     const auto found = waits_.find(task);
     if (found == waits_.end())
         return;
-    std::deque<Wait> waits = std::move(found->second);
-    waits_.erase(found);
+    // What comes behind may be told before: another thread has seen it.
+    std::deque<Wait> waits;
+    for (std::deque<Wait>& all = found->second;
+         !all.empty() && all.front().sample.time_ns <= sent_ns; all.pop_front())
+        waits.push_back(std::move(all.front()));
+    if (found->second.empty())
+        waits_.erase(found);
     waits_kept_ -= waits.size();
     for (Wait& wait : waits) {
         std::vector<CallKey> calls;
@@ -79,14 +84,15 @@ void TaskSamples::drop_waits(uint64_t before_ns) {
     }
 }
 
-void TaskSamples::on_send(uint32_t pid, uint64_t task, std::span<const Exchange> exchanges) {
-    hand_on_waits({pid, task}, exchanges);
+void TaskSamples::on_send(uint32_t pid, uint64_t task, uint64_t sent_ns,
+                          std::span<const Exchange> exchanges) {
+    hand_on_waits({pid, task}, sent_ns, exchanges);
     const auto found = of_tasks_.find({pid, task});
     if (found == of_tasks_.end())
         return;
     std::vector<Kept> samples = std::move(found->second);
     of_tasks_.erase(found);
-    hand_on({pid, task}, samples, exchanges);
+    hand_on({pid, task}, samples, sent_ns, exchanges);
 }
 
 void TaskSamples::on_call_end(const CallEndEvent& end) {
@@ -115,7 +121,7 @@ void TaskSamples::let_samples_go(uint64_t now_ns) {
         const Task whose = task->first;
         std::vector<Kept> samples = std::move(task->second);
         task = of_tasks_.erase(task);
-        hand_on(whose, samples, {});
+        hand_on(whose, samples, 0, {});
     }
 }
 
@@ -129,13 +135,13 @@ bool TaskSamples::keeps_any_before(uint64_t time_ns) const {
     });
 }
 
-void TaskSamples::hand_on(Task task, std::vector<Kept>& samples,
+void TaskSamples::hand_on(Task task, std::vector<Kept>& samples, uint64_t sent_ns,
                           std::span<const Exchange> exchanges) {
     kept_ -= samples.size();
     for (Kept& kept : samples) {
         std::vector<CallKey> calls;
         for (const Exchange& exchange : exchanges) {
-            if (kept.sample.time_ns >= exchange.received_ns)
+            if (kept.sample.time_ns >= exchange.received_ns && kept.sample.time_ns <= sent_ns)
                 calls.push_back(exchange.call);
         }
         for (const CallKey& call : kept.calls) {

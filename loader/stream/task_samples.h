@@ -59,8 +59,9 @@ class TaskSamples {
     bool keep_wait(uint32_t pid, uint64_t task, Wait wait);
     // Nobody asks for exchanges: it goes on at once.
     void hand_on_wait(uint32_t pid, Wait wait);
-    // The task was sampled in these exchanges, and in no others of their specs.
-    void on_send(uint32_t pid, uint64_t task, std::span<const Exchange> exchanges);
+    // The task was sampled in these exchanges up to then, and in no others of their specs.
+    void on_send(uint32_t pid, uint64_t task, uint64_t sent_ns,
+                 std::span<const Exchange> exchanges);
     void on_call_end(const CallEndEvent& end);
     // Those whose time is up.
     void let_go(uint64_t now_ns);
@@ -86,8 +87,9 @@ class TaskSamples {
 
     static Call name_of(const CallKey& call, ThreadId thread);
     void keep(Task task, Kept kept);
-    void hand_on(Task task, std::vector<Kept>& samples, std::span<const Exchange> exchanges);
-    void hand_on_waits(Task task, std::span<const Exchange> exchanges);
+    void hand_on(Task task, std::vector<Kept>& samples, uint64_t sent_ns,
+                 std::span<const Exchange> exchanges);
+    void hand_on_waits(Task task, uint64_t sent_ns, std::span<const Exchange> exchanges);
     void let_samples_go(uint64_t now_ns);
     void drop_waits(uint64_t before_ns);
     void leave(const CallKey& call, ThreadId thread);

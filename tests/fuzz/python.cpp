@@ -106,11 +106,11 @@ void read_tasks(std::span<const std::byte> content, const PythonLayout& layout) 
     Pages lists(content);
     AsyncioObjects known;
     const auto waiting = read_waiting_tasks(
-        lists.reader(), source, content.size(), [&looks] { return ++looks < 4; }, known);
+        lists.reader(), source, {content.size(), [&looks] { return ++looks < 4; }, {}}, known);
     if (const auto* const found = std::get_if<WaitingTasks>(&waiting)) {
         if (found->tasks > TaskList::most || found->looked_at > 4)
             std::abort();
-        for (const AwaitChain& chain : found->waiting)
+        for (const auto& [chain, time_ns] : found->waiting)
             check(chain);
     }
 }

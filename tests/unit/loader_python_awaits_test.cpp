@@ -182,8 +182,8 @@ TEST_P(PythonAwaits, ATaskWhoseFutureIsDoneIsReady) {
 
 TEST_P(PythonAwaits, ThoseThatWaitAreAmongAll) {
     const auto waiting_of_all = [&](uint64_t random, bool goes_on) {
-        const auto answer = read_waiting_tasks(
-            image.memory.reader(), source, random, [goes_on] { return goes_on; }, known);
+        const auto answer = read_waiting_tasks(image.memory.reader(), source,
+                                               {random, [goes_on] { return goes_on; }, {}}, known);
         EXPECT_TRUE(std::holds_alternative<WaitingTasks>(answer));
         return std::get<WaitingTasks>(answer);
     };
@@ -199,7 +199,7 @@ TEST_P(PythonAwaits, ThoseThatWaitAreAmongAll) {
     EXPECT_EQ(all.tasks, 5u);
     EXPECT_EQ(all.looked_at, 5u);
     std::vector<std::string> names;
-    for (const AwaitChain& chain : all.waiting)
+    for (const auto& [chain, time_ns] : all.waiting)
         names.push_back(chain.tasks.front().task.name + (chain.is_ready ? " (ready)" : ""));
     EXPECT_THAT(names, UnorderedElementsAre("worker", "other", "turn (ready)"));
     // As many as time is enough for.
@@ -207,7 +207,7 @@ TEST_P(PythonAwaits, ThoseThatWaitAreAmongAll) {
     EXPECT_EQ(waiting_of_all(1, false).tasks, 5u);
     std::set<std::string> ones;
     for (uint64_t random = 1; random < 100; random++)
-        for (const AwaitChain& chain : waiting_of_all(random, false).waiting)
+        for (const auto& [chain, time_ns] : waiting_of_all(random, false).waiting)
             ones.insert(chain.tasks.front().task.name);
     EXPECT_EQ(ones.size(), 3u);
 }

@@ -150,12 +150,17 @@ TEST_F(PythonAwaitsTruth, WhatTasksAreCalled) {
 // Whatever they wait in, and in any order.
 TEST_F(PythonAwaitsTruth, WhichTasksWait) {
     const auto always = [] { return true; };
-    const auto found = read_waiting_tasks(reader(), source_, 1, always, known_);
+    std::vector<uint64_t> told;
+    const auto on_waiting = [&](uint64_t coroutine) { told.push_back(coroutine); };
+    const auto found = read_waiting_tasks(reader(), source_, {1, always, on_waiting}, known_);
     ASSERT_TRUE(std::holds_alternative<WaitingTasks>(found));
     const auto& all = std::get<WaitingTasks>(found);
     EXPECT_EQ(all.looked_at, all.tasks);
     std::map<uint64_t, std::vector<TrueLink>> chains;
-    for (const AwaitChain& chain : all.waiting) {
+    ASSERT_EQ(told.size(), all.waiting.size());
+    for (size_t i = 0; i < told.size(); i++) {
+        const auto& [chain, time_ns] = all.waiting[i];
+        EXPECT_EQ(told[i], chain.tasks.front().task.coroutine);
         EXPECT_FALSE(chain.is_ready);
         EXPECT_TRUE(chains.emplace(chain.tasks.front().task.coroutine, seen(chain)).second);
     }
@@ -170,11 +175,11 @@ TEST_F(PythonAwaitsTruth, WhichTasksWait) {
     const auto once = [] { return false; };
     std::set<uint64_t> firsts;
     for (uint64_t random = 1; random <= 1000; random++) {
-        const auto one = read_waiting_tasks(reader(), source_, random, once, known_);
+        const auto one = read_waiting_tasks(reader(), source_, {random, once, {}}, known_);
         ASSERT_TRUE(std::holds_alternative<WaitingTasks>(one));
         EXPECT_EQ(std::get<WaitingTasks>(one).tasks, all.tasks);
         EXPECT_EQ(std::get<WaitingTasks>(one).looked_at, 1u);
-        for (const AwaitChain& chain : std::get<WaitingTasks>(one).waiting)
+        for (const auto& [chain, time_ns] : std::get<WaitingTasks>(one).waiting)
             firsts.insert(chain.tasks.front().task.coroutine);
     }
     // Of some thirty, of which 1,000 throws leave one out once in 10^13 times (30 e^(-1000/30)).

@@ -46,7 +46,7 @@ class TaskSamplesTest : public testing::Test {
         samples_.keep(pid, of, sample);
     }
     void send(const std::vector<TaskSamples::Exchange>& of, uint64_t by = task) {
-        samples_.on_send(pid, by, of);
+        samples_.on_send(pid, by, sent_ns_, of);
     }
     void end(const CallKey& call, ThreadId thread = ThreadId{3}) {
         CallEndEvent event;
@@ -61,6 +61,7 @@ class TaskSamplesTest : public testing::Test {
         one.sample.calls = calls;
         return samples_.keep_wait(pid, of, std::move(one));
     }
+    uint64_t sent_ns_ = UINT64_MAX;
     Told told_;
     // Of waits at times that nobody wants.
     std::set<uint64_t> unwanted_;
@@ -155,6 +156,17 @@ TEST_F(TaskSamplesTest, OfWaitsAreToldOnlyInExchanges) {
     EXPECT_EQ(told_.all.size(), 2u); // once
     // They hold nothing up.
     EXPECT_FALSE(samples_.keeps_any_before(UINT64_MAX));
+}
+
+TEST_F(TaskSamplesTest, OfWaitsBehindASendAreForTheNext) {
+    for (const uint64_t time : {100, 200, 300})
+        wait(time);
+    sent_ns_ = 200;
+    send({{call(20), 0}});
+    EXPECT_THAT(told_.all, ElementsAre("100 in 20", "200 in 20"));
+    sent_ns_ = 400;
+    send({{call(21), 250}});
+    EXPECT_EQ(told_.all.back(), "300 in 21");
 }
 
 TEST_F(TaskSamplesTest, OfWaitsAreKeptForAMinute) {

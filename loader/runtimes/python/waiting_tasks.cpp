@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/runtimes/python/waiting_tasks.h"
 
+#include "loader/base/read_clock.h"
 #include "loader/runtimes/python/task_list.h"
 
 #include <algorithm>
@@ -25,19 +26,20 @@ uint64_t coroutine_of(TaskReader& reader, uint64_t task) {
 
 } // namespace
 
-std::variant<WaitingTasks, FunctionProblem>
-read_waiting_tasks(const ReadMemory& read, const TaskSource& source, uint64_t random,
-                   const std::function<bool()>& goes_on, AsyncioObjects& known) {
+std::variant<WaitingTasks, FunctionProblem> read_waiting_tasks(const ReadMemory& read,
+                                                               const TaskSource& source,
+                                                               const TasksWanted& wanted,
+                                                               AsyncioObjects& known) {
     const TaskList all(read, source, known);
     if (all.problem())
         return *all.problem();
     std::vector<size_t> turns(all.size());
     std::iota(turns.begin(), turns.end(), size_t{0});
-    std::ranges::shuffle(turns, std::mt19937_64(random));
+    std::ranges::shuffle(turns, std::mt19937_64(wanted.random));
     WaitingTasks found;
     found.tasks = all.size();
     for (const size_t index : turns) {
-        if (found.looked_at && !goes_on())
+        if (found.looked_at && !wanted.goes_on())
             break;
         found.looked_at++;
         TaskReader of_this(read, source);
@@ -51,10 +53,13 @@ read_waiting_tasks(const ReadMemory& read, const TaskSource& source, uint64_t ra
         auto* const whole = std::get_if<AwaitChain>(&chain);
         if (!whole || !waits(*whole))
             continue;
+        const uint64_t time_ns = read_clock(CLOCK_MONOTONIC);
+        if (wanted.on_waiting)
+            wanted.on_waiting(coroutine);
         // The chain has found it by what it waits for, if that leads back to it.
         if (PythonTask& first = whole->tasks.front().task; !first.address)
             first = of_this.task(task);
-        found.waiting.push_back(std::move(*whole));
+        found.waiting.push_back({std::move(*whole), time_ns});
     }
     return found;
 }

@@ -14,16 +14,27 @@
 
 namespace auger {
 
-struct WaitingTasks {
-    size_t tasks = 0;                // that the process has (TaskList)
-    size_t looked_at = 0;            // of these: each as likely as any other
-    std::vector<AwaitChain> waiting; // of what was looked at; each begins with the task's coroutine
+struct WaitingTask {
+    AwaitChain chain;     // begins with the task's coroutine
+    uint64_t time_ns = 0; // CLOCK_MONOTONIC, when that had been read
 };
 
-// Until `goes_on` says no, but at one task at least. `random` says which ones; `known`: see
-// AsyncioObjects.
-std::variant<WaitingTasks, FunctionProblem>
-read_waiting_tasks(const ReadMemory& read, const TaskSource& source, uint64_t random,
-                   const std::function<bool()>& goes_on, AsyncioObjects& known);
+struct WaitingTasks {
+    size_t tasks = 0;                 // that the process has (TaskList)
+    size_t looked_at = 0;             // of these: each as likely as any other
+    std::vector<WaitingTask> waiting; // of what was looked at
+};
+
+struct TasksWanted {
+    uint64_t random = 0;           // says which ones
+    std::function<bool()> goes_on; // until it says no, but one task at least is looked at
+    std::function<void(uint64_t coroutine)> on_waiting{}; // at once, of each in `waiting`
+};
+
+// `known`: see AsyncioObjects.
+std::variant<WaitingTasks, FunctionProblem> read_waiting_tasks(const ReadMemory& read,
+                                                               const TaskSource& source,
+                                                               const TasksWanted& wanted,
+                                                               AsyncioObjects& known);
 
 } // namespace auger
