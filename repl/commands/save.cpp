@@ -49,7 +49,7 @@ struct SaveExport final : Command {
             return complaint_of(file.error(), place.at);
         OutputFileSink sink(*file);
         ExportQuery exported{query, session.settings().window};
-        exported.shipping = session.services().shipper().status();
+        exported.shipping = session.services().shippers().status();
         const auto count = format->write(session.model(), exported, sink);
         if (!count)
             return complaint_of(count.error(), place.at);

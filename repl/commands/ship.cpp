@@ -12,6 +12,9 @@
 #include "views/spell.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 namespace auger {
 namespace {
@@ -21,6 +24,9 @@ constexpr uint64_t usual_keep_ns = 6 * 3'600 * second_ns, longest_keep_ns = 30 *
 constexpr uint64_t usual_spool_bytes = 256 << 20, least_spool_bytes = 1 << 20,
                    most_spool_bytes = uint64_t{1} << 40;
 
+// Each takes a copy of the process for every interval.
+constexpr size_t most_receivers = 8;
+
 std::string describe(const Shipping& shipping, const std::string& folder) {
     return fmt::format(
         "shipping intervals of {} to {} {}; they wait in {} for {} at most, and in {}",
@@ -29,10 +35,7 @@ std::string describe(const Shipping& shipping, const std::string& folder) {
         spell_size(shipping.bytes));
 }
 
-void spell_shipping(const Settings& settings, std::vector<std::string>& lines) {
-    const Shipping& shipping = settings.shipping;
-    if (!shipping.protocol)
-        return;
+std::string spell_one(const Shipping& shipping) {
     std::string line = fmt::format("ship {} {} every {}", shipping.protocol->name,
                                    spell_word(shipping.url), spell_duration(shipping.every_ns));
     const auto add = [&](std::string_view keyword, const std::string& word) {
@@ -47,7 +50,12 @@ void spell_shipping(const Settings& settings, std::vector<std::string>& lines) {
                         spell_size(shipping.bytes));
     if (shipping.threads)
         line += " threads";
-    lines.push_back(std::move(line));
+    return line;
+}
+
+void spell_shipping(const Settings& settings, std::vector<std::string>& lines) {
+    for (const Shipping& shipping : settings.shipping)
+        lines.push_back(spell_one(shipping));
 }
 
 constexpr SettingRow shipping_setting{
@@ -60,44 +68,67 @@ constexpr SettingRow shipping_setting{
 struct ShowShipping final : Command {
     Parsed<Reply> run(Session& session, const CommandPlace& place) const override {
         using Count = ShippingStatus::Count;
-        const Shipper& shipper = session.services().shipper();
-        if (!shipper.active())
+        const Shippers& shippers = session.services().shippers();
+        std::vector<std::string> lines;
+        for (const Shipping& shipping : session.settings().shipping) {
+            const ShippingStatus status = shippers.status(shipping);
+            lines.push_back(describe(shipping, shippers.folder(shipping)));
+            lines.push_back("intervals: " + shipping_sum(status, &Count::intervals));
+            lines.push_back("samples: " + shipping_sum(status, &Count::samples));
+            lines.push_back(format_bytes(static_cast<double>(status.bytes)) + " in the spool");
+            for (const std::string& note : shipping_notes(status))
+                lines.push_back(escape_untrusted(note));
+        }
+        if (lines.empty())
             return reply_lines(place.name, {"nothing is shipped"});
-        const ShippingStatus status = shipper.status();
-        std::vector<std::string> lines = {describe(session.settings().shipping, shipper.folder()),
-                                          "intervals: " + shipping_sum(status, &Count::intervals),
-                                          "samples: " + shipping_sum(status, &Count::samples),
-                                          format_bytes(static_cast<double>(status.bytes)) +
-                                              " in the spool"};
-        for (const std::string& note : shipping_notes(status))
-            lines.push_back(escape_untrusted(note));
         return reply_lines(place.name, lines);
     }
 };
 
+// To one receiver or, without a URL, to all.
 struct EndShipping final : EditCommand {
+    std::string url;
+    Span url_at;
+
     Parsed<void> edit(SettingsEdit& edit) const override {
-        edit.settings.shipping = {};
+        const auto is_meant = [this](const Shipping& one) { return url.empty() || one.url == url; };
+        if (std::erase_if(edit.settings.shipping, is_meant) == 0 && !url.empty())
+            return Complaint{url_at, "nothing is shipped there", "`ship` lists the receivers"};
         return {};
     }
     std::string told(const Session&, const EditOutcome& outcome) const override {
-        const Shipping& before = outcome.before.shipping;
-        return before.protocol ? fmt::format("no more intervals are shipped to {}",
-                                             escape_untrusted(before.url))
-                               : "nothing was shipped";
+        std::vector<std::string> ended;
+        for (const Shipping& before : outcome.before.shipping)
+            if (std::ranges::none_of(outcome.now.shipping, [&](const Shipping& one) {
+                    return one.is_to_the_same(before);
+                }))
+                ended.push_back(escape_untrusted(before.url));
+        return ended.empty()
+                   ? "nothing was shipped"
+                   : fmt::format("no more intervals are shipped to {}", fmt::join(ended, ", "));
     }
 };
 
 struct Ship final : EditCommand {
     Shipping shipping;
+    Span receiver_at; // where it is named
 
     Parsed<void> edit(SettingsEdit& edit) const override {
-        edit.settings.shipping = shipping;
+        std::vector<Shipping>& all = edit.settings.shipping;
+        const auto known = std::ranges::find_if(
+            all, [this](const Shipping& one) { return one.is_to_the_same(shipping); });
+        if (known != all.end())
+            *known = shipping;
+        else if (all.size() == most_receivers)
+            return Complaint{receiver_at, fmt::format("at most {} receivers", most_receivers),
+                             "a collector can send on what it gets; `ship off URL` ends one"};
+        else
+            all.push_back(shipping);
         edit.sample_all_day();
         return {};
     }
-    std::string told(const Session& session, const EditOutcome& outcome) const override {
-        return describe(outcome.now.shipping, session.services().shipper().folder());
+    std::string told(const Session& session, const EditOutcome&) const override {
+        return describe(shipping, session.services().shippers().folder(shipping));
     }
 };
 
@@ -154,9 +185,19 @@ Parsed<void> parse_options(Arguments& arguments, Shipping& shipping) {
 Parsed<CommandPtr> parse_ship(Arguments& arguments) {
     if (arguments.at_end())
         return as_command(std::make_unique<ShowShipping>());
-    if (arguments.take_if("off"))
-        return as_command(std::make_unique<EndShipping>());
+    if (arguments.take_if("off")) {
+        auto end = std::make_unique<EndShipping>();
+        if (!arguments.at_end()) {
+            end->url_at = arguments.span_of(arguments.position());
+            auto url = parse_server_url(arguments);
+            if (!url)
+                return url.complaint();
+            end->url = std::move(*url);
+        }
+        return as_command(std::move(end));
+    }
     auto command = std::make_unique<Ship>();
+    command->receiver_at = arguments.span_of(arguments.position());
     Shipping& shipping = command->shipping;
     auto protocol = parse_protocol(arguments);
     if (!protocol)
@@ -183,7 +224,8 @@ Continuous profiling with an engine that stores profiles. The samples of each in
 wait as a file in a spool, and go from there to the receiver. PROTOCOL, and who takes it:
 {}
 URL is that of the receiver; the protocol's own path is added. Unless something is sampled already,
-CPU time is, at 49 Hz.
+CPU time is, at 49 Hz. There may be several receivers, a command each, and none waits for another;
+the same protocol and URL again sets its options anew. `off` ends all, or that of a URL.
 
   as NAME       the service that they are said to be of (default: the target's name; of
                 otlp each process's)
@@ -211,12 +253,13 @@ CommandRow ship_command() {
         .name = "ship",
         .group = "Files",
         .usage = "ship PROTOCOL URL [every SPAN] [as NAME] [headers FILE] [ca FILE] [spool DIR] "
-                 "[keep SPAN] [size SIZE] [threads] | off",
+                 "[keep SPAN] [size SIZE] [threads] | off [URL]",
         .summary = "send profiles of each interval to an engine that stores them",
         .details = ship_details(),
         .examples = R"help(ship otlp http://collector:4318 every 10s
 ship pyroscope https://pyroscope.example:4040 as shop headers /etc/auger/headers
 ship parca http://127.0.0.1:7070 every 60s spool /var/lib/auger/spool keep 24h size 1G
+ship off http://127.0.0.1:7070
 ship off)help",
         .arguments = {{.words = "otlp pyroscope pyroscope-ingest parca off"},
                       {.words = "http:// https://"},

@@ -45,6 +45,7 @@ struct ServedAddress {
 // `ship PROTOCOL URL every SPAN ...`: each interval's samples go to a receiver.
 struct Shipping {
     const ReceiverProtocol* protocol = nullptr; // null: nothing is shipped
+    // With that, which receiver it is.
     std::string url{};
     uint64_t every_ns = 0;
     std::string service{};          // what they are called there; empty: as the target
@@ -53,6 +54,10 @@ struct Shipping {
     std::string spool{};            // the folder where they wait; empty: one of the user's
     uint64_t keep_ns = 0, bytes = 0; // that they may wait, and take there
     bool threads = false;            // whether they are told apart
+
+    bool is_to_the_same(const Shipping& other) const {
+        return protocol == other.protocol && url == other.url;
+    }
     friend bool operator==(const Shipping&, const Shipping&) = default;
 };
 

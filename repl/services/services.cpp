@@ -32,8 +32,8 @@ Services::Services(Backend& backend, const Model& model, EndpointSource source)
     : backend_(backend), model_(model), sampling_(backend),
       endpoint_(backend, model, sampling_, std::move(source)),
       intervals_(backend, model, utc_ns, {"record", "recorded", "auger-record"}),
-      shipper_(backend, model, {utc_ns, [] { return read_clock(CLOCK_MONOTONIC); }},
-               ConfinedPoster::open),
+      shippers_(backend, model, {utc_ns, [] { return read_clock(CLOCK_MONOTONIC); }},
+                ConfinedPoster::open),
       triggers_(backend, model, utc_ns) {}
 
 Result<void> Services::record_intervals(const IntervalFiles& files) {
@@ -60,7 +60,7 @@ Result<void> Services::record_intervals(const IntervalFiles& files) {
 std::vector<std::string> Services::work() {
     endpoint_.work();
     intervals_.work();
-    shipper_.work();
+    shippers_.work();
     triggers_.work();
     return news();
 }
@@ -70,14 +70,14 @@ std::vector<std::string> Services::finish() {
     // What failed is part of outcome().
     if (std::exchange(records_intervals_, false))
         (void)backend_.record_intervals({});
-    shipper_.finish();
+    shippers_.finish();
     triggers_.finish();
     return news();
 }
 
 Result<void> Services::outcome() const {
     for (const Result<void>& outcome :
-         {intervals_.outcome(), recordings_outcome(), shipper_.outcome(), triggers_.outcome()})
+         {intervals_.outcome(), recordings_outcome(), shippers_.outcome(), triggers_.outcome()})
         if (!outcome)
             return outcome;
     return {};
@@ -96,16 +96,16 @@ Result<void> Services::recordings_outcome() const {
 
 std::vector<std::string> Services::news() {
     std::vector<std::string> lines = intervals_.take_problems();
-    append(lines, shipper_.take_news());
+    append(lines, shippers_.take_news());
     append(lines, triggers_.take_news());
     return lines;
 }
 
 std::chrono::nanoseconds Services::idle_time(std::chrono::nanoseconds longest) const {
     const uint64_t due =
-        std::min({endpoint_.due_ns(), intervals_.due_ns(), shipper_.due_ns(), triggers_.due_ns()});
+        std::min({endpoint_.due_ns(), intervals_.due_ns(), shippers_.due_ns(), triggers_.due_ns()});
     const uint64_t now = backend_.now_ns();
-    return std::min(shipper_.idle_time(longest),
+    return std::min(shippers_.idle_time(longest),
                     std::chrono::nanoseconds(static_cast<int64_t>(
                         std::min<uint64_t>(due - std::min(due, now), INT64_MAX))));
 }
@@ -114,7 +114,7 @@ int Services::wake_fd(int fd) {
     std::vector<int> fds;
     endpoint_.add_wake_fds(fds);
     intervals_.add_wake_fds(fds);
-    shipper_.add_wake_fds(fds);
+    shippers_.add_wake_fds(fds);
     triggers_.add_wake_fds(fds);
     if (fds.empty())
         return fd;

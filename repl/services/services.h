@@ -7,7 +7,7 @@
 #include "repl/services/interval_writer.h"
 #include "repl/services/service_settings.h"
 #include "repl/services/shared_sampling.h"
-#include "repl/services/shipper.h"
+#include "repl/services/shippers.h"
 #include "repl/services/triggers.h"
 
 #include <chrono>
@@ -34,7 +34,7 @@ class Services {
         return endpoint_.listen_at(addresses);
     }
     Result<void> record_intervals(const IntervalFiles& files);
-    Result<void> ship(const Shipping& shipping) { return shipper_.set(shipping); }
+    Result<void> ship(const std::vector<Shipping>& to) { return shippers_.set(to); }
     Result<void> set_triggers(const std::vector<Trigger>& triggers) {
         return triggers_.set(triggers);
     }
@@ -42,11 +42,11 @@ class Services {
     // Whether there is something to go on for when nobody will type any more.
     bool active() const {
         return endpoint_.active() || intervals_.active() || records_intervals_ ||
-               shipper_.active() || triggers_.active();
+               shippers_.active() || triggers_.active();
     }
     const Endpoint& endpoint() const { return endpoint_; }
     const IntervalWriter& intervals() const { return intervals_; }
-    const Shipper& shipper() const { return shipper_; }
+    const Shippers& shippers() const { return shippers_; }
 
     // Does what is due; returns what there is to say, a line each.
     std::vector<std::string> work();
@@ -73,7 +73,7 @@ class Services {
     Endpoint endpoint_;
     IntervalWriter intervals_;       // of files
     bool records_intervals_ = false; // the backend does
-    Shipper shipper_;
+    Shippers shippers_;
     Triggers triggers_;
     UniqueFd wake_; // an epoll descriptor
 };

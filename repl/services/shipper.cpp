@@ -338,21 +338,26 @@ std::chrono::nanoseconds Shipper::idle_time(std::chrono::nanoseconds longest) co
     return std::min(longest, std::chrono::nanoseconds(idle));
 }
 
-void Shipper::finish() {
-    writer_.finish();
-    if (!line_)
-        return;
+void Shipper::finish(std::span<Shipper* const> shippers) {
+    for (Shipper* const shipper : shippers)
+        shipper->writer_.finish();
     const auto end = steady_clock::now() + farewell;
     // What is not taken now has a next time.
-    while (steady_clock::now() < end && account_.problem.empty()) {
-        work();
-        if (line_->spool.entries().empty())
-            break;
-        pollfd answer{sending_ ? line_->poster->wake_fd() : -1, POLLIN, 0};
-        poll(&answer, 1, 100);
+    while (steady_clock::now() < end && std::ranges::any_of(shippers, &Shipper::is_sending)) {
+        std::vector<pollfd> answers;
+        for (Shipper* const shipper : shippers) {
+            if (shipper->line_ && shipper->account_.problem.empty())
+                shipper->work();
+            if (shipper->is_sending() && shipper->sending_)
+                answers.push_back({shipper->line_->poster->wake_fd(), POLLIN, 0});
+        }
+        if (std::ranges::any_of(shippers, &Shipper::is_sending))
+            poll(answers.data(), answers.size(), 100);
     }
-    tell_what_waits();
-    close();
+    for (Shipper* const shipper : shippers) {
+        shipper->tell_what_waits();
+        shipper->close();
+    }
 }
 
 ShippingStatus Shipper::status() const {

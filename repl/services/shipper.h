@@ -17,6 +17,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,14 +41,19 @@ class Shipper {
     // Whole or not at all. The account begins anew.
     Result<void> set(const Shipping& shipping);
     bool active() const { return line_.has_value(); }
+    Shipping shipping() const { return line_ ? line_->shipping : Shipping(); }
 
     void work();
     void add_wake_fds(std::vector<int>& fds) const;
     uint64_t due_ns() const; // of intervals, in the backend's time
     // Until something else is due.
     std::chrono::nanoseconds idle_time(std::chrono::nanoseconds longest) const;
-    // Writes the interval so far, and sends what waits, as far as it is taken within some seconds.
-    void finish();
+    // Write the intervals so far, and send what waits, as far as it is taken within some seconds.
+    static void finish(std::span<Shipper* const> shippers);
+    void finish() {
+        Shipper* const self = this;
+        finish({&self, 1});
+    }
 
     ShippingStatus status() const;
     // Where intervals wait; empty: nothing is shipped.
@@ -64,6 +70,10 @@ class Shipper {
         std::unique_ptr<HttpPoster> poster;
     };
 
+    // There is more to send, and it is taken.
+    bool is_sending() const {
+        return line_ && !line_->spool.entries().empty() && account_.problem.empty();
+    }
     Result<std::unique_ptr<HttpPoster>> connect(const Shipping& shipping) const;
     void begin(Line line);
     void close();

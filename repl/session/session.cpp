@@ -109,7 +109,7 @@ StatusContext Session::status_context() const {
             spell_raised(settings()),
             overhead.brakes ? overhead.percent : 0,
             services_.endpoint().clients(),
-            services_.shipper().status(),
+            services_.shippers().status(),
             backend_.hosts()};
 }
 

@@ -54,7 +54,7 @@ struct Settings {
     ExplainRequest explain;
     std::string recording; // path; empty: none
     IntervalFiles intervals;
-    Shipping shipping;
+    std::vector<Shipping> shipping; // a receiver each
     std::vector<Trigger> triggers; // at most one a probe
     std::vector<ServedAddress> serving;
     Window window;

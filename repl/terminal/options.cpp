@@ -126,8 +126,8 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
         target_command.assign(dashes + 1, all.end());
 
     Options options;
-    std::vector<std::string> pids, files, texts, serve, hosts;
-    std::string name, user, cgroup, record, ship, exit, attach, overhead, hosts_file, via;
+    std::vector<std::string> pids, files, texts, serve, hosts, ship;
+    std::string name, user, cgroup, record, exit, attach, overhead, hosts_file, via;
     bool everything = false, tree = false;
     CLI::App app("Find the cause of slow calls in running programs.",
                  "auger [-H HOST[,HOST...]] [-p PID[,PID...] | -n NAME | -a | -- COMMAND ARGS...]");
@@ -223,11 +223,12 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
             ->envname("AUGER_SERVE")
             ->expected(1);
     serve_option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    auto* ship_option =
-        app.add_option("--ship", ship,
-                       "Send profiles of each interval to an engine that stores them, as \"otlp "
-                       "http://collector:4318 every 10s\" (help ship)")
-            ->type_name("RECEIVER");
+    app.add_option("--ship", ship,
+                   "Send profiles of each interval to an engine that stores them, as \"otlp "
+                   "http://collector:4318 every 10s\" (help ship); may be given several times")
+        ->type_name("RECEIVER")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     app.add_option("--exit", exit,
                    "How exits of functions are seen: auto, cheap, ret or trampoline")
         ->type_name("WAY");
@@ -390,8 +391,8 @@ std::variant<Options, ExitCode> parse_options(int argc, char** argv) {
     }
     for (const std::string& text : serve)
         options.setup.push_back(command("--serve", serve_command(text)));
-    if (ship_option->count() > 0)
-        options.setup.push_back(command("--ship", "ship " + ship));
+    for (const std::string& receiver : ship)
+        options.setup.push_back(command("--ship", "ship " + receiver));
     size_t file = 0, text = 0;
     for (const CLI::Option* option : app.parse_order()) {
         if (option == file_option)

@@ -10,6 +10,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
+#include <string>
 
 namespace auger::test {
 namespace {
@@ -33,7 +35,7 @@ class LiveShipping : public LiveTest {
             return done();
         });
     }
-    static json account(LiveAuger& auger) { return auger.ask("status")["shipping"]; }
+    static json account(LiveAuger& auger) { return auger.ask("status")["shipping"][0]; }
     static void expect_sum(const json& account) {
         for (const char* unit : {"intervals", "samples"}) {
             const auto of = [&](const char* fate) { return account[fate][unit].get<uint64_t>(); };
@@ -69,7 +71,9 @@ TEST_F(LiveShipping, EachSampleArrivesOnce) {
     const auto requests = receiver.requests();
     ASSERT_GT(requests.size(), 1u);
     std::string last;
+    std::set<std::string> bodies;
     for (const auto& request : requests) {
+        EXPECT_TRUE(bodies.insert(request.body).second) << "an interval came twice";
         EXPECT_EQ(request.path, "/ingest");
         EXPECT_EQ(request.parameters.at("name"), "spinner");
         EXPECT_EQ(request.headers.at("authorization"), "Bearer secret");
@@ -78,6 +82,43 @@ TEST_F(LiveShipping, EachSampleArrivesOnce) {
         last = request.parameters.at("from");
     }
     EXPECT_EQ(waiting(), 0u);
+}
+
+// One that is not there holds up no other, and each has an account of its own.
+TEST_F(LiveShipping, GoesToSeveralReceivers) {
+    Program busy("spinner", {});
+    busy.wait_ready();
+    StubReceiver receiver, away([](const auto&, size_t) {
+        return StubReceiver::Answer{503, "later"};
+    });
+    LiveAuger auger({"-p", std::to_string(busy.pid()), "--ship",
+                     fmt::format("otlp {} every 1s spool {}", receiver.url(), spool()), "--ship",
+                     fmt::format("parca {} every 1s spool {}", away.url(), folder_.path("away"))});
+    // What was sampled before the second one began is not its.
+    const auto before = auger.ask("status")["samples"].get<uint64_t>();
+    auger.run({"sample 999"});
+    const auto accounts = [&] { return auger.ask("status")["shipping"]; };
+    EXPECT_TRUE(go_on_until(auger, [&] {
+        const json all = accounts();
+        return all[0]["shipped"]["intervals"] > 1 && all[1]["waiting"]["intervals"] > 1;
+    }));
+    auger.run({"sample off"});
+    const auto sampled = auger.ask("status")["samples"].get<uint64_t>();
+    EXPECT_TRUE(go_on_until(auger, [&] {
+        const json all = accounts();
+        return all[0]["shipped"]["samples"] == sampled &&
+               all[1]["waiting"]["samples"].get<uint64_t>() + before >= sampled;
+    }));
+    const json all = accounts();
+    ASSERT_EQ(all.size(), 2u);
+    EXPECT_EQ(all[0]["receiver"], "otlp " + receiver.url());
+    EXPECT_EQ(all[1]["receiver"], "parca " + away.url());
+    for (const json& one : all)
+        expect_sum(one);
+    EXPECT_EQ(all[1]["shipped"]["intervals"], 0);
+    EXPECT_LE(all[1]["waiting"]["samples"].get<uint64_t>(), sampled);
+    auger.run({"ship off " + away.url()});
+    EXPECT_EQ(accounts().size(), 1u);
 }
 
 // While the receiver has too much to do, or nobody is there, intervals wait; the next auger finds
@@ -185,7 +226,7 @@ TEST_F(LiveShipping, AnOpenTelemetryCollectorReceivesEachSample) {
         auger.run({"sample off"});
         EXPECT_TRUE(go_on_until(auger, [&] {
             const json status = auger.ask("status");
-            return status["shipping"]["shipped"]["samples"] == status["samples"];
+            return status["shipping"][0]["shipped"]["samples"] == status["samples"];
         }));
         const json shipped = account(auger);
         expect_sum(shipped);

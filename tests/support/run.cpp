@@ -15,7 +15,7 @@ namespace auger::test {
 
 namespace {
 
-constexpr auto generous = std::chrono::seconds(60);
+constexpr auto generous = std::chrono::minutes(5);
 
 struct Pipe {
     int read = -1, write = -1;

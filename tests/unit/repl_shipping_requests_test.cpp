@@ -135,7 +135,7 @@ TEST_F(ShippingTest, TheAccountIsInStatusAndMetrics) {
     ASSERT_TRUE(shipper->set(shipping()));
     write(2);
     ExportQuery query;
-    query.shipping = shipper->status();
+    query.shipping = {shipper->status()};
     StringSink text;
     ASSERT_TRUE(write_prometheus(model, query, text));
     const std::string receiver = R"({receiver="pyroscope-ingest http://receiver:4040")";
@@ -143,8 +143,8 @@ TEST_F(ShippingTest, TheAccountIsInStatusAndMetrics) {
                 HasSubstr("auger_shipping_intervals_total" + receiver + ",fate=\"written\"} 2\n"));
     EXPECT_THAT(text.text, HasSubstr("auger_shipping_waiting_samples" + receiver + "} 8\n"));
     StatusContext context;
-    context.shipping = shipper->status();
-    const auto json = nlohmann::json::parse(status_json(model, context))["shipping"];
+    context.shipping = {shipper->status()};
+    const auto json = nlohmann::json::parse(status_json(model, context))["shipping"][0];
     EXPECT_EQ(json["written"], (nlohmann::json{{"intervals", 2}, {"samples", 8}}));
     EXPECT_EQ(json["waiting"], json["written"]);
     EXPECT_EQ(json["problem"], "HTTP 503: bu\\x1bsy");
@@ -154,14 +154,21 @@ TEST_F(ShippingTest, TheAccountIsInStatusAndMetrics) {
     EXPECT_THAT(shown, HasSubstr("intervals: 0 found + 2 written = 0 shipped + 0 refused + 0 given "
                                  "up + 2 waiting"));
     EXPECT_THAT(shown, HasSubstr("the receiver takes none now: HTTP 503: bu\\x1bsy"));
-    context.shipping.unwritten = query.shipping.unwritten = 3;
-    EXPECT_EQ(nlohmann::json::parse(status_json(model, context))["shipping"]["unwritten"], 3);
+    context.shipping[0].unwritten = query.shipping[0].unwritten = 3;
+    EXPECT_EQ(nlohmann::json::parse(status_json(model, context))["shipping"][0]["unwritten"], 3);
     StringSink later;
     ASSERT_TRUE(write_prometheus(model, query, later));
     EXPECT_THAT(later.text, HasSubstr("auger_shipping_intervals_total" + receiver +
                                       ",fate=\"unwritten\"} 3\n"));
     EXPECT_THAT(later.text,
                 Not(HasSubstr("auger_shipping_samples_total" + receiver + ",fate=\"unwritten\"}")));
+    query.shipping.push_back(query.shipping[0]);
+    query.shipping[1].receiver = "otlp http://other:4318";
+    StringSink both;
+    ASSERT_TRUE(write_prometheus(model, query, both));
+    EXPECT_THAT(both.text, HasSubstr("auger_shipping_waiting_samples" + receiver + "} 8\n"));
+    EXPECT_THAT(both.text, HasSubstr("auger_shipping_waiting_samples{receiver=\"otlp "
+                                     "http://other:4318\"} 8\n"));
     context.shipping = {};
     EXPECT_FALSE(nlohmann::json::parse(status_json(model, context)).contains("shipping"));
 }

@@ -17,7 +17,8 @@ namespace auger {
 namespace {
 
 using test::TemporaryFolder;
-using testing::Contains, testing::ElementsAre, testing::HasSubstr, testing::Not;
+using testing::AllOf, testing::Contains, testing::ElementsAre, testing::HasSubstr, testing::Not,
+    testing::SizeIs, testing::StartsWith;
 
 TEST(ShippingHeaders, WhatIsNoneIsRefusedAndNotRepeated) {
     const TemporaryFolder folder;
@@ -102,7 +103,7 @@ TEST(ShippingGrammar, SettingsComeBackAsTheyWereSaid) {
     EXPECT_THAT(said, HasSubstr("sampling CPU time at 49 Hz"));
     const auto lines = spell_settings(test.session.settings(), command_table().settings());
     EXPECT_THAT(lines, Contains(HasSubstr("as \"my shop\"")));
-    const Shipping before = test.session.settings().shipping;
+    const std::vector<Shipping> before = test.session.settings().shipping;
     EXPECT_THAT(test.run("ship"), HasSubstr("intervals: 0 found + 0 written = 0 shipped"));
     EXPECT_THAT(test.run("ship off"), HasSubstr("no more intervals are shipped"));
     EXPECT_THAT(test.run("ship"), HasSubstr("nothing is shipped"));
@@ -126,7 +127,55 @@ TEST(ShippingGrammar, AFileThatOthersReadIsRefused) {
     EXPECT_EQ(test.failure, Error::Kind::failed);
     EXPECT_THAT(said, HasSubstr("others may read or change it"));
     EXPECT_THAT(said, Not(HasSubstr("secret")));
-    EXPECT_FALSE(test.session.services().shipper().active());
+    EXPECT_FALSE(test.session.services().shippers().active());
+}
+
+// None is in another one's way, and each ends by itself.
+TEST(ShippingGrammar, ThereMayBeSeveralReceivers) {
+    const TemporaryFolder folder;
+    TestSession test;
+    test.run("target 4711");
+    const auto ship = [&](const std::string& to, const std::string& more = "") {
+        return test.run("ship " + to + " spool " + folder.path(to.substr(to.rfind(':') + 1)) +
+                        more);
+    };
+    ship("otlp http://127.0.0.1:1");
+    ship("parca http://127.0.0.1:2");
+    EXPECT_EQ(test.failure, std::nullopt);
+    EXPECT_THAT(test.session.settings().shipping, SizeIs(2));
+    EXPECT_THAT(test.run("ship"), AllOf(HasSubstr("to otlp http://127.0.0.1:1;"),
+                                        HasSubstr("to parca http://127.0.0.1:2;")));
+    EXPECT_THAT(spell_settings(test.session.settings(), command_table().settings()),
+                AllOf(Contains(StartsWith("ship otlp http://127.0.0.1:1 ")),
+                      Contains(StartsWith("ship parca http://127.0.0.1:2 "))));
+    // The same one, otherwise.
+    ship("otlp http://127.0.0.1:1", " every 30s");
+    EXPECT_THAT(test.session.settings().shipping, SizeIs(2));
+    EXPECT_EQ(test.session.settings().shipping[0].every_ns, 30'000'000'000u);
+    const std::vector<ShippingStatus> status = test.session.services().shippers().status();
+    ASSERT_THAT(status, SizeIs(2));
+    EXPECT_EQ(status[0].receiver, "otlp http://127.0.0.1:1");
+    EXPECT_EQ(status[1].receiver, "parca http://127.0.0.1:2");
+    // What one waits in is no other's, and then nothing has changed.
+    const std::string refused =
+        test.run("ship pyroscope http://127.0.0.1:3 spool " + folder.path("1"));
+    EXPECT_NE(test.failure, std::nullopt) << refused;
+    test.failure = std::nullopt;
+    EXPECT_THAT(test.session.settings().shipping, SizeIs(2));
+    EXPECT_THAT(test.run("ship off http://127.0.0.1:9"), HasSubstr("nothing is shipped there"));
+    test.failure = std::nullopt;
+    EXPECT_THAT(test.run("ship off http://127.0.0.1:1"),
+                HasSubstr("no more intervals are shipped to http://127.0.0.1:1"));
+    EXPECT_THAT(test.session.settings().shipping, SizeIs(1));
+    EXPECT_THAT(test.session.services().shippers().status(), SizeIs(1));
+    test.run("undo");
+    EXPECT_THAT(test.session.services().shippers().status(), SizeIs(2));
+    for (int port = 3; port <= 8; port++)
+        ship("parca http://127.0.0.1:" + std::to_string(port));
+    EXPECT_EQ(test.failure, std::nullopt);
+    EXPECT_THAT(ship("parca http://127.0.0.1:9"), HasSubstr("at most 8 receivers"));
+    EXPECT_THAT(test.run("ship off"), HasSubstr("http://127.0.0.1:1, http://127.0.0.1:2"));
+    EXPECT_THAT(test.session.services().shippers().status(), SizeIs(0));
 }
 
 } // namespace

@@ -30,7 +30,7 @@ struct ExportQuery : SampleSelection {
     bool threads = true;
     std::string service{}, host{};
     // Of who exports, for metrics.
-    ShippingStatus shipping{};
+    std::vector<ShippingStatus> shipping{}; // of each receiver
 };
 
 struct ExportFormat {

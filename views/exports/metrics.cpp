@@ -67,33 +67,40 @@ void put_counts(const std::vector<CallSeries>& all, MetricsWriter& out) {
     }
 }
 
-// Where nothing is shipped, there are none.
-void put_shipping(const ShippingStatus& shipping, MetricsWriter& out) {
+// Of each receiver; where nothing is shipped, there are none.
+void put_shipping(const std::vector<ShippingStatus>& shipping, MetricsWriter& out) {
     using Count = ShippingStatus::Count;
     constexpr std::pair<const char*, uint64_t Count::*> units[] = {{"intervals", &Count::intervals},
                                                                    {"samples", &Count::samples}};
-    if (shipping.receiver.empty())
+    if (shipping.empty())
         return;
-    const MetricLabels receiver = {{"receiver", series_label(shipping.receiver)}};
+    const auto receiver = [](const ShippingStatus& one) {
+        return MetricLabels::value_type{"receiver", series_label(one.receiver)};
+    };
     for (const auto& [unit, member] : units) {
         out.begin(fmt::format("auger_shipping_{}_total", unit), MetricType::counter,
                   "What became of what was to be shipped.");
-        for (const auto& [fate, count] : shipping.counts())
-            if (fate != "waiting")
-                out.value({receiver[0], {"fate", std::string(fate)}},
-                          static_cast<double>(count.*member));
-        if (member == &Count::intervals)
-            out.value({receiver[0], {"fate", "unwritten"}},
-                      static_cast<double>(shipping.unwritten));
+        for (const ShippingStatus& one : shipping) {
+            for (const auto& [fate, count] : one.counts())
+                if (fate != "waiting")
+                    out.value({receiver(one), {"fate", std::string(fate)}},
+                              static_cast<double>(count.*member));
+            if (member == &Count::intervals)
+                out.value({receiver(one), {"fate", "unwritten"}},
+                          static_cast<double>(one.unwritten));
+        }
         out.begin(fmt::format("auger_shipping_waiting_{}", unit), MetricType::gauge,
                   "That wait in the spool.");
-        out.value(receiver, static_cast<double>(shipping.waiting.*member));
+        for (const ShippingStatus& one : shipping)
+            out.value({receiver(one)}, static_cast<double>(one.waiting.*member));
     }
     out.begin("auger_shipping_rejected_total", MetricType::counter,
               "Profiles that the receiver left out of what it took.");
-    out.value(receiver, static_cast<double>(shipping.rejected));
+    for (const ShippingStatus& one : shipping)
+        out.value({receiver(one)}, static_cast<double>(one.rejected));
     out.begin("auger_shipping_spool_bytes", MetricType::gauge, "Of what waits.");
-    out.value(receiver, static_cast<double>(shipping.bytes));
+    for (const ShippingStatus& one : shipping)
+        out.value({receiver(one)}, static_cast<double>(one.bytes));
 }
 
 } // namespace

@@ -259,7 +259,7 @@ std::string status_json(const Model& model, const StatusContext& context) {
                        {"refused", std::move(refused)},
                        {"sampled", context.clients.sampled_ns},
                        {"cpu", context.clients.cpu_ns}};
-    if (const ShippingStatus& shipping = context.shipping; !shipping.receiver.empty()) {
+    for (const ShippingStatus& shipping : context.shipping) {
         Line account = {{"receiver", escape_untrusted(shipping.receiver)}};
         for (const auto& [name, count] : shipping.counts())
             account[std::string(name)] = {{"intervals", count.intervals},
@@ -268,7 +268,7 @@ std::string status_json(const Model& model, const StatusContext& context) {
         account["rejected"] = shipping.rejected;
         account["spool_bytes"] = shipping.bytes;
         account["problem"] = escape_untrusted(shipping.problem);
-        line["shipping"] = std::move(account);
+        line["shipping"].push_back(std::move(account));
     }
     return finish(line);
 }

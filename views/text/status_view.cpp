@@ -367,15 +367,15 @@ class StatusDrawing {
     }
 
     void add_shipping() {
-        const ShippingStatus& shipping = context_.shipping;
-        if (shipping.receiver.empty())
-            return;
         using Count = ShippingStatus::Count;
-        line("shipping", "to " + shipping.receiver);
-        sum("", "intervals: " + shipping_sum(shipping, &Count::intervals), shipping.adds_up());
-        sum("", "samples: " + shipping_sum(shipping, &Count::samples), shipping.adds_up());
-        for (const std::string& note : shipping_notes(shipping))
-            line("", note, Style::warning);
+        const char* label = "shipping";
+        for (const ShippingStatus& shipping : context_.shipping) {
+            line(std::exchange(label, ""), "to " + shipping.receiver);
+            sum("", "intervals: " + shipping_sum(shipping, &Count::intervals), shipping.adds_up());
+            sum("", "samples: " + shipping_sum(shipping, &Count::samples), shipping.adds_up());
+            for (const std::string& note : shipping_notes(shipping))
+                line("", note, Style::warning);
+        }
     }
 
     void add_notices() {

@@ -59,7 +59,7 @@ struct StatusContext {
     // Percent of the target's CPU time from which on auger takes less; 0: never.
     double overhead_limit = 0;
     ClientsStatus clients{};
-    ShippingStatus shipping{};
+    std::vector<ShippingStatus> shipping{}; // of each receiver
     std::vector<HostReport> hosts{};
 };
 
