@@ -113,6 +113,8 @@ class Programs {
     static constexpr size_t tracepoint_programs = 6;
     Result<int> tracepoint_program(size_t index) const;
     int map_fd(MapKind kind) const;
+    // The caller's own, also when this is gone.
+    UniqueFd own_map_fd(MapKind kind) const;
     // Seen by every program at its next event.
     volatile wire_config& config();
     // Ends every edit of the target or of config().filter: from here on threads are asked again

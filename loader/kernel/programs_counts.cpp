@@ -134,9 +134,12 @@ void Programs::visit_spans(const std::function<void(const wire_span&)>& visit) c
 }
 
 std::shared_ptr<const OpenSpans> Programs::open_spans() const {
-    const bpf_map* const map = state_->skeleton->maps.spans;
-    UniqueFd own(fcntl(bpf_map__fd(map), F_DUPFD_CLOEXEC, 0));
-    return std::make_shared<const OpenSpans>(std::move(own), bpf_map__value_size(map));
+    return std::make_shared<const OpenSpans>(own_map_fd(MapKind::spans),
+                                             bpf_map__value_size(state_->skeleton->maps.spans));
+}
+
+UniqueFd Programs::own_map_fd(MapKind kind) const {
+    return UniqueFd(fcntl(map_fd(kind), F_DUPFD_CLOEXEC, 0));
 }
 
 SpanCounts Programs::span_counts(uint32_t spec) const {

@@ -70,17 +70,24 @@ void TaskWaits::update(uint64_t now_ns) {
 uint64_t TaskWaits::look(pid_t pid, Process& process, uint64_t now_ns) {
     const uint64_t begin_ns = read_clock(CLOCK_THREAD_CPUTIME_ID);
     uint64_t reading_ns = 0; // another thread's
-    // A task's span may be over when all have been looked at.
+    // At once: when all have been looked at a task's span may be over, and what it sends then has
+    // to be told.
     const auto spans = std::make_shared<SpansOfTasks>();
-    const auto look_up = [spans, open = spans_, keyed = probes_.keyed_spans(),
-                          tgid = static_cast<uint32_t>(pid)](uint64_t coroutine) {
+    const auto note = [spans, open = spans_, keyed = probes_.keyed_spans(), waiting = waiting_,
+                       answers = probes_.has_exchanges(),
+                       tgid = static_cast<uint32_t>(pid)](uint64_t coroutine) {
         std::vector<CallKey>& of_task = spans->emplace_back();
         for (const auto& [spec, slot, generation] : keyed)
             if (const auto span = open->find({coroutine, tgid, slot, generation});
                 span && !span->attached_since_ns)
                 of_task.push_back({span->start_ns, span->sequence, spec});
+        const wire_waiting_task key = {coroutine, tgid, 0};
+        const auto what = static_cast<uint8_t>((answers ? WIRE_WAITING_FOR_SEND : 0) |
+                                               (of_task.empty() ? 0 : WIRE_WAITING_IN_SPAN));
+        if (what)
+            (void)bpf_map_update_elem(waiting->get(), &key, &what, BPF_ANY);
     };
-    const auto found = names_.tasks().waiting(pid, random_(), slice_ns, look_up, reading_ns);
+    const auto found = names_.tasks().waiting(pid, random_(), slice_ns, note, reading_ns);
     process.tried_ns = now_ns;
     if (!found || !found->tasks)
         process.spared_until_ns = now_ns + pause_ns;
@@ -97,13 +104,6 @@ uint64_t TaskWaits::look(pid_t pid, Process& process, uint64_t now_ns) {
     return reading_ns + read_clock(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
 }
 
-void TaskWaits::note_waiting(uint32_t pid, uint64_t coroutine, bool in_span) const {
-    const wire_waiting_task key = {coroutine, pid, 0};
-    const auto what = static_cast<uint8_t>((probes_.has_exchanges() ? WIRE_WAITING_FOR_SEND : 0) |
-                                           (in_span ? WIRE_WAITING_IN_SPAN : 0));
-    (void)bpf_map_update_elem(programs_.map_fd(MapKind::waiting_tasks), &key, &what, BPF_ANY);
-}
-
 void TaskWaits::tell(pid_t pid, const WaitingTask& task, std::vector<CallKey> spans,
                      uint64_t weight_ns) {
     // It has begun since the task was seen.
@@ -113,8 +113,6 @@ void TaskWaits::tell(pid_t pid, const WaitingTask& task, std::vector<CallKey> sp
     const AwaitChain& chain = task.chain;
     const uint64_t coroutine = chain.tasks.front().task.coroutine;
     const auto process = static_cast<uint32_t>(pid);
-    // First, so that what is sent from now on is told.
-    note_waiting(process, coroutine, !spans.empty());
     TaskSamples::Wait wait;
     wait.sample.time_ns = task.time_ns;
     wait.sample.weight_ns = weight_ns;

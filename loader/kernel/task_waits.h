@@ -72,8 +72,6 @@ class TaskWaits {
     // Returns the CPU time that it took.
     uint64_t look(pid_t pid, Process& process, uint64_t now_ns);
     void tell(pid_t pid, const WaitingTask& task, std::vector<CallKey> spans, uint64_t weight_ns);
-    // Tells the kernel's side.
-    void note_waiting(uint32_t pid, uint64_t coroutine, bool in_span) const;
 
     const Programs& programs_;
     LiveNames& names_;
@@ -82,7 +80,10 @@ class TaskWaits {
     const LiveSampling& sampling_;
     const LiveTarget& target_;
     const LiveFilter& filter_;
+    // Also of looks that come too late.
     const std::shared_ptr<const OpenSpans> spans_{programs_.open_spans()};
+    const std::shared_ptr<const UniqueFd> waiting_{
+        std::make_shared<const UniqueFd>(programs_.own_map_fd(MapKind::waiting_tasks))};
     std::map<pid_t, Process> processes_; // that have been looked at
     LookBudget budget_, waiting_budget_;
     std::minstd_rand random_{std::random_device()()};

@@ -79,10 +79,12 @@ bool give_up_rights(const Owner& owner, bool makes_files) {
         dup2(out, out_fd);
     close_range(out_fd + 1, ~0u, 0);
     prctl(PR_SET_NAME, name);
-    // Keys are meant for the console; a write beyond the limit is an error, not the end.
-    for (const int ignored : {SIGINT, SIGQUIT, SIGTSTP, SIGPIPE, SIGXFSZ})
+    // Keys are meant for the console, and so is what ends a service or a terminal, which all of its
+    // processes get: auger waits for this one then, and ends it by its own end. A write beyond the
+    // limit is an error, not the end.
+    for (const int ignored : {SIGINT, SIGQUIT, SIGTSTP, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ})
         signal(ignored, SIG_IGN);
-    for (const int plain : {SIGTERM, SIGHUP, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT})
+    for (const int plain : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT})
         signal(plain, SIG_DFL);
     setpriority(PRIO_PROCESS, 0, niceness);
     limit(RLIMIT_CORE, 0);

@@ -125,14 +125,6 @@ double ns_in(const json& flame, const std::string& function) {
     return sum;
 }
 
-double samples_in(const json& flame, const std::string& function) {
-    double sum = 0;
-    for (const json& entry : flame["stacks"])
-        if (std::ranges::find(entry["stack"], json(function)) != entry["stack"].end())
-            sum += entry["samples"].get<double>();
-    return sum;
-}
-
 std::set<std::string> labels_of(const json& flame) {
     std::set<std::string> labels;
     for (const json& entry : flame["stacks"])

