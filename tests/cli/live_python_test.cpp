@@ -110,12 +110,12 @@ TEST_F(LivePython, TasksAreToldApart) {
         EXPECT_EQ(flame["by"], "task");
         labels = labels_of(flame);
         EXPECT_THAT(labels, testing::Contains("{no task}"));
-        // By their names, and before these were known by their addresses.
+        // By their names, and before these were known by their addresses: on a busy machine that
+        // may be all the time (names come in the end: ParkedTasks.HaveNamesInValues).
         const auto with = [&](std::string_view begin) {
             return std::ranges::count_if(
                 labels, [&](const std::string& label) { return label.starts_with(begin); });
         };
-        EXPECT_GT(with("python_tasks.share Task-"), 0);
         EXPECT_LE(with("python_tasks.share Task-"), 4);
         EXPECT_LE(with("python_tasks.share 0x"), 4);
         EXPECT_GE(with("python_tasks.share "), 4);
