@@ -14,9 +14,10 @@ enum {
     FIRST_SENDS = 64,
 };
 
-// Once a thread has sent something in a task samples say which of them runs: it serves several
-// connections at once, or would if it was asked. Likewise one that does so, once it has sent
-// something in two greenlets. (uvloop sends outside of its tasks: what they do is nobody's to tell.)
+// Once a thread has sent something in a task, samples say which task runs: such a thread serves
+// several connections at once, or would if it was asked to. So they do of a thread that serves
+// several connections, once it has sent something in two greenlets. (uvloop sends outside of its
+// tasks: what they do is nobody's to tell.)
 __noinline int look_for_tasks(struct open_calls* calls) {
     u32 pid = bpf_get_current_pid_tgid() >> 32;
     const struct wire_unwind_process* process;
@@ -81,14 +82,16 @@ static __always_inline u8* find_waits(u64 task) {
     struct wire_waiting_task key = {};
     u8* waits;
 
+    if (!config.with_waiting_tasks)
+        return NULL;
     key.task = task;
     key.tgid = bpf_get_current_pid_tgid() >> 32;
     waits = bpf_map_lookup_elem(&waiting_tasks, &key);
     return waits && *waits & WIRE_WAITING_FOR_SEND ? waits : NULL;
 }
 
-// Something was sent on a connection, by a task perhaps that was sampled before: told once, and
-// again where it was not told.
+// Something was sent on a connection, by a task perhaps that was sampled before: told once. Where
+// that fails, samples of its waits are told with what it sends next.
 __noinline int tell_task_of_send(struct open_calls* calls, u32 exchanges, u64 cookie) {
     struct loop_tasks* tasks = thread_storage(&loop_tasks, bpf_get_current_task_btf(), 0);
     struct python_task found = {};

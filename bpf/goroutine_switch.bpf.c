@@ -17,8 +17,8 @@
 #include "unwind.h"
 #include "wait_clock.h"
 
-/* How often goroutines of any kind came by, by wire_go_switches. Written by this program, read by user
- * space. */
+/* How often goroutines of any kind came by, by wire_go_switches. Written by this program, read by
+ * user space. */
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
     __uint(max_entries, WIRE_GO_SWITCHES_OF);

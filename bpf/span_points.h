@@ -93,7 +93,7 @@ static __always_inline bool was_waited_in(const struct wire_span* open) {
     struct wire_waiting_task task = {};
     const u8* waits;
 
-    if (open->flags & WIRE_SPAN_IS_EXCHANGE)
+    if (!config.with_waiting_tasks || open->flags & WIRE_SPAN_IS_EXCHANGE)
         return false;
     task.task = open->key.key;
     task.tgid = open->key.tgid;

@@ -78,6 +78,7 @@ struct wire_config {
     __wire_u32 with_tasks;     /* 1: stacks of CPython's say which task runs: see wire/python.h */
     __wire_u32 reads_contexts; /* 1: there are wire_thread_places, which children inherit */
     __wire_u32 with_exchanges; /* 1: there are spans that are exchanges */
+    __wire_u32 with_waiting_tasks; /* 1: there have been elements of waiting_tasks */
     /* Which of the keys stacks of Go's goroutines tell the label of, from 1; 0: of none. */
     __wire_u32 go_label;
     struct wire_go_label_key go_label_key[2]; /* one in force, so that an edit is one store */

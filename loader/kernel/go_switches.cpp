@@ -179,10 +179,9 @@ void GoSwitches::add_link_ids(std::vector<uint64_t>& ids) const {
         file.add_link_ids(ids);
 }
 
-void GoSwitches::judge(const LiveOverhead::GoSwitchCost& cost, uint64_t target_ns,
-                       uint64_t span_ns) {
-    const auto span = static_cast<double>(span_ns), of_target = static_cast<double>(cost.cost_ns),
-               of_others = static_cast<double>(cost.cost_of_others_ns);
+void GoSwitches::judge(const Cost& cost, uint64_t target_ns, uint64_t span_ns) {
+    const auto span = static_cast<double>(span_ns), of_target = static_cast<double>(cost.ns),
+               of_others = static_cast<double>(cost.of_others_ns);
     if (!is_on() || span <= 0)
         return;
     const bool burdens_target = of_target >= least_load * span &&

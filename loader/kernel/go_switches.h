@@ -5,7 +5,6 @@
 // while waits are sampled, and go by themselves where goroutines switch too often.
 #pragma once
 
-#include "loader/kernel/live_overhead.h"
 #include "loader/kernel/place_group.h"
 #include "loader/kernel/programs.h"
 #include "loader/kernel/target_view.h"
@@ -52,10 +51,15 @@ class GoSwitches {
     void withdraw(FileIdentity file);
     void add_link_ids(std::vector<uint64_t>& ids) const;
 
-    // What switches have cost in a span, in which the target had so much CPU time. Of others that
-    // run the same programs, and meet the probes, too, nobody knows what they had: they may lose
-    // that share of one CPU.
-    void judge(const LiveOverhead::GoSwitchCost& cost, uint64_t target_ns, uint64_t span_ns);
+    // How often goroutines switched in a span of time, and what watching that cost: the target's,
+    // and those of other processes (Programs::GoroutineSwitches).
+    struct Cost {
+        uint64_t switches = 0, ns = 0;
+        uint64_t of_others = 0, of_others_ns = 0;
+    };
+    // The target had so much CPU time meanwhile. What others had nobody knows: they may lose that
+    // share of one CPU.
+    void judge(const Cost& cost, uint64_t target_ns, uint64_t span_ns);
     LedgerEvent::Goroutines state() const;
 
   private:

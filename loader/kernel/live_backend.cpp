@@ -18,6 +18,7 @@
 #include "loader/kernel/live_names.h"
 #include "loader/kernel/live_overhead.h"
 #include "loader/kernel/live_probes.h"
+#include "loader/kernel/live_readers.h"
 #include "loader/kernel/live_sampling.h"
 #include "loader/kernel/live_split.h"
 #include "loader/kernel/live_statistics.h"
@@ -31,13 +32,10 @@
 #include "loader/kernel/target_members.h"
 #include "loader/kernel/task_waits.h"
 #include "loader/process/capabilities.h"
-#include "loader/process/confined_memory.h"
-#include "loader/process/confined_process.h"
 #include "loader/process/listeners.h"
 #include "loader/process/machine.h"
 #include "loader/recording/recorders.h"
 #include "loader/stream/tee.h"
-#include "loader/symbols/debuginfod.h"
 #include "loader/tracepoints/find_tracepoints.h"
 
 #include <linux/capability.h>
@@ -144,7 +142,7 @@ class LiveBackend final : public Backend {
         return events_.keeps_samples_before(time_ns);
     }
     UnwindStatus unwind_status() const override;
-    ReaderStatus reader_status() const override;
+    ReaderStatus reader_status() const override { return status_of(*readers_); }
     std::vector<std::string> complete_function(std::string_view prefix,
                                                size_t limit) const override;
     Result<bool> poll(nanoseconds timeout, int wake_fd) override {
@@ -471,39 +469,6 @@ std::vector<std::string> LiveBackend::complete_function(std::string_view prefix,
         return names;
     const auto asking = wait_for_code();
     return catalogue_.readers().complete(prefix, view_.get().files(), limit);
-}
-
-ReaderStatus LiveBackend::reader_status() const {
-    ReaderStatus status;
-    status.limit = confined_memory_limit(most_confined_memory);
-    for (const ConfinedMemory& memory : readers_->memory()) {
-        ReaderStatus::Service& service = status.services[memory.service];
-        service.processes++;
-        service.bytes += memory.bytes;
-    }
-    return status;
-}
-
-// Who reads names and lines, and where from.
-Result<SymbolizerOptions> symbolizer_options(const LiveOptions& options) {
-    SymbolizerOptions symbols;
-    symbols.readers = options.readers;
-    if (!symbols.readers) {
-        auto readers = ConfinedProcesses::start(reader_program());
-        if (!readers)
-            return readers.error();
-        symbols.readers = *std::move(readers);
-    }
-    if (options.debuginfod) {
-        auto fetching = ConfinedProcesses::start(networked_reader_program());
-        if (!fetching)
-            return fetching.error();
-        auto debuginfod = Debuginfod::open(*std::move(fetching));
-        if (!debuginfod)
-            return debuginfod.error();
-        symbols.debuginfod = *std::move(debuginfod);
-    }
-    return symbols;
 }
 
 } // namespace

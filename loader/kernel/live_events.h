@@ -35,8 +35,9 @@ class LiveEvents {
     // What user space has seen of a task that waited: see TaskSamples. `may_answer`: it may be for
     // an exchange. False: too many are kept.
     bool on_task_wait(uint32_t pid, uint64_t coroutine, TaskSamples::Wait wait, bool may_answer);
-    // How many of these there are in the stream.
+    // How many of these there are in the stream, and how many `only` has kept out of it.
     uint64_t task_waits() const { return task_samples_.waits(); }
+    uint64_t gated_task_waits() const { return task_samples_.unwanted_waits(); }
     // What is kept back until more is known of it goes on when its time is up.
     void on_time(uint64_t now_ns) { task_samples_.let_go(now_ns); }
     bool keeps_samples_before(uint64_t time_ns) const {

@@ -40,8 +40,6 @@ constexpr std::array<const char*, WIRE_LOSSES> loss_names = {
     "values: more than 4 open calls of a goroutine",
 };
 
-constexpr const char* lost_task_waits = "samples of tasks that wait: not looked at in time, or more than 20000 kept";
-
 // In the order of FunctionProblem.
 constexpr std::array<const char*, PythonNames::causes> unnamed_python = {
     "Python frames without a name: unreadable",
@@ -91,8 +89,7 @@ void LiveLedger::report(uint64_t now_ns) const {
         ledger.lost[loss_names[cause]] = losses[cause];
     // Of lost samples, as many as add up with its other counts.
     sampling_.report(ledger);
-    ledger.wait_samples += task_waits_.samples();
-    ledger.lost[lost_task_waits] = task_waits_.lost();
+    task_waits_.report(ledger);
     ledger.lost["tracepoints: hit while another program ran on the CPU"] =
         programs_.missed_tracepoints();
     ledger.lost["exchanges: receive or send while another program ran on the CPU"] =

@@ -61,7 +61,7 @@ bool LiveOverhead::update(uint64_t now_ns) {
     last_go_switches_ = {switches, switches * costs_.emulated_ns, of_others,
                          of_others * costs_.emulated_ns};
     add(Kind::waits, {}, overhead.waits,
-        now.waits.own_ns - before_.waits.own_ns + last_go_switches_.cost_ns);
+        now.waits.own_ns - before_.waits.own_ns + last_go_switches_.ns);
     std::map<ProbeId, Counters::Probe> probes;
     for (const auto& [spec, counted] : now.specs) {
         const auto former = before_.specs.find(spec);

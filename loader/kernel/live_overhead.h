@@ -16,6 +16,7 @@
 // pays.
 #pragma once
 
+#include "loader/kernel/go_switches.h"
 #include "loader/kernel/hit_costs.h"
 #include "loader/kernel/target_clock.h"
 #include "loader/stream/events.h"
@@ -48,13 +49,8 @@ class LiveOverhead {
     // Ends the span when it is long enough, and begins the next one. Whether it did.
     bool update(uint64_t now_ns);
     const Overhead& last() const { return last_; }
-    // In it: how often goroutines switched, and what that cost. The target's is part of what waits
-    // cost.
-    struct GoSwitchCost {
-        uint64_t switches = 0, cost_ns = 0;
-        uint64_t of_others = 0, cost_of_others_ns = 0; // see Programs::GoroutineSwitches
-    };
-    const GoSwitchCost& last_go_switches() const { return last_go_switches_; }
+    // In it. The target's is part of what waits cost.
+    const GoSwitches::Cost& last_go_switches() const { return last_go_switches_; }
 
   private:
     struct Counters {
@@ -79,7 +75,7 @@ class LiveOverhead {
     bool has_costs_ = false;
     TargetClock clock_;
     Overhead last_;
-    GoSwitchCost last_go_switches_;
+    GoSwitches::Cost last_go_switches_;
     uint64_t begin_ns_ = 0; // of the span; 0: none has begun
     Counters before_;
 };

@@ -41,9 +41,8 @@ std::string LiveProbes::no_return(const Probe& probe, const Place& place, TailCa
                 return TailCallers::calls(caller, place.match.module, jumping_address(place.match));
             }))
         return {};
-    return "it ends by a jump to another function (a tail call), and no instruction that calls it "
-           "is "
-           "known, so its return is not seen (`exit trampoline` sees it, where nothing in the "
+    return "it ends by a jump to another function (a tail call), and no instruction is known that "
+           "calls it: so its return is not seen (`exit trampoline` sees it, where nothing in the "
            "program unwinds or switches stacks)";
 }
 

@@ -11,6 +11,18 @@
 #include <utility>
 
 namespace auger {
+namespace {
+
+constexpr const char* lost_task_waits =
+    "samples of tasks that wait: not looked at in time, or more than can be kept";
+
+} // namespace
+
+void TaskWaits::report(LedgerEvent& ledger) const {
+    ledger.wait_samples += events_.task_waits();
+    ledger.gated_waits += events_.gated_task_waits();
+    ledger.lost[lost_task_waits] = lost_;
+}
 
 bool TaskWaits::wanted() const {
     return sampling_.watches_waits() && (probes_.has_exchanges() || !probes_.keyed_spans().empty());
@@ -70,6 +82,7 @@ void TaskWaits::update(uint64_t now_ns) {
 uint64_t TaskWaits::look(pid_t pid, Process& process, uint64_t now_ns) {
     const uint64_t begin_ns = read_clock(CLOCK_THREAD_CPUTIME_ID);
     uint64_t reading_ns = 0; // another thread's
+    programs_.config().with_waiting_tasks = 1;
     // At once: when all have been looked at a task's span may be over, and what it sends then has
     // to be told.
     const auto spans = std::make_shared<SpansOfTasks>();

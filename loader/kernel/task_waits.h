@@ -27,19 +27,17 @@ namespace auger {
 
 class TaskWaits {
   public:
-    TaskWaits(const Programs& programs, LiveNames& names, LiveEvents& events,
-              const LiveProbes& probes, const LiveSampling& sampling, const LiveTarget& target,
-              const LiveFilter& filter)
+    TaskWaits(Programs& programs, LiveNames& names, LiveEvents& events, const LiveProbes& probes,
+              const LiveSampling& sampling, const LiveTarget& target, const LiveFilter& filter)
         : programs_(programs), names_(names), events_(events), probes_(probes), sampling_(sampling),
           target_(target), filter_(filter) {}
 
     // When update() has something to do; UINT64_MAX: nothing for now.
     uint64_t due_ns() const;
     void update(uint64_t now_ns);
-    // Waits that were told, and that were not: too many were to be kept, or so many periods passed
-    // without a look.
-    uint64_t samples() const { return events_.task_waits(); }
-    uint64_t lost() const { return lost_; }
+    // What becomes of waits goes into the ledger: those that were told, those that a gate kept
+    // back, and those that were lost, since too many were to be kept, or nobody looked in time.
+    void report(LedgerEvent& ledger) const;
 
   private:
     // Of each task that waited, in their order: spans that it was the key of, that were open then
@@ -47,11 +45,11 @@ class TaskWaits {
     using SpansOfTasks = std::vector<std::vector<CallKey>>;
     // Of a CPU's time, at most: one part in so many, of which some is saved up.
     static constexpr LookPace pace = {50, 20'000'000};
-    // ... and of the time of the thread that takes events in, which waits for each look, on a busy
+    // One look takes no more than that: what is saved up is for other processes, too.
+    static constexpr uint64_t slice_ns = 500'000;
+    // Likewise of the time of the thread that takes events in, which waits for each look, on a busy
     // machine for longer than that takes.
     static constexpr LookPace waiting_pace = {5, 50'000'000};
-    // ... and that of one look: what is saved up is for others, too.
-    static constexpr uint64_t slice_ns = 500'000;
     // A process that has no tasks, or cannot be read, is not looked at for so long.
     static constexpr uint64_t pause_ns = 100'000'000;
     // The longest time that one look stands for.
@@ -73,7 +71,7 @@ class TaskWaits {
     uint64_t look(pid_t pid, Process& process, uint64_t now_ns);
     void tell(pid_t pid, const WaitingTask& task, std::vector<CallKey> spans, uint64_t weight_ns);
 
-    const Programs& programs_;
+    Programs& programs_;
     LiveNames& names_;
     LiveEvents& events_;
     const LiveProbes& probes_;

@@ -9,6 +9,13 @@ namespace {
 
 constexpr uint64_t drop_interval_ns = 1'000'000'000;
 
+size_t bytes_of(const TaskSamples::Wait& wait) {
+    size_t bytes = sizeof wait + wait.stack.locations.size() * sizeof(LocationId);
+    for (const TaskSamples::WaitStack::Task& task : wait.stack.tasks)
+        bytes += sizeof task + task.function.size() + task.name.size();
+    return bytes;
+}
+
 } // namespace
 
 TaskSamples::Call TaskSamples::name_of(const CallKey& call, ThreadId thread) {
@@ -36,16 +43,37 @@ bool TaskSamples::keep_wait(uint32_t pid, uint64_t task, Wait wait) {
         keep({pid, task}, {wait.sample, calls, std::move(wait.stack)});
         return true;
     }
-    if (waits_kept_ == most)
+    if (!enter(pid, wait))
         return false;
     waits_[{pid, task}].push_back(std::move(wait));
-    waits_kept_++;
     return true;
 }
 
+bool TaskSamples::enter(uint32_t pid, const Wait& wait) {
+    const size_t bytes = bytes_of(wait);
+    const auto of_process = waits_of_.find(pid);
+    if (room_.waits == most || room_.bytes + bytes > most_wait_bytes ||
+        (of_process != waits_of_.end() && of_process->second == most / 2))
+        return false;
+    room_.waits++;
+    room_.bytes += bytes;
+    waits_of_[pid]++;
+    return true;
+}
+
+void TaskSamples::forget(uint32_t pid, const Wait& wait) {
+    room_.waits--;
+    room_.bytes -= bytes_of(wait);
+    const auto of_process = waits_of_.find(pid);
+    if (--of_process->second == 0)
+        waits_of_.erase(of_process);
+}
+
 void TaskSamples::hand_on_wait(uint32_t pid, Wait wait) {
-    if (!complete_(pid, wait))
+    if (!complete_(pid, wait)) {
+        waits_unwanted_++;
         return;
+    }
     waits_told_++;
     sink_.on_sample(wait.sample);
 }
@@ -57,11 +85,12 @@ void TaskSamples::hand_on_waits(Task task, uint64_t sent_ns, std::span<const Exc
     // What comes behind may be told before: another thread has seen it.
     std::deque<Wait> waits;
     for (std::deque<Wait>& all = found->second;
-         !all.empty() && all.front().sample.time_ns <= sent_ns; all.pop_front())
+         !all.empty() && all.front().sample.time_ns <= sent_ns; all.pop_front()) {
+        forget(task.first, all.front());
         waits.push_back(std::move(all.front()));
+    }
     if (found->second.empty())
         waits_.erase(found);
-    waits_kept_ -= waits.size();
     for (Wait& wait : waits) {
         std::vector<CallKey> calls;
         for (const Exchange& exchange : exchanges)
@@ -77,8 +106,8 @@ void TaskSamples::drop_waits(uint64_t before_ns) {
     for (auto task = waits_.begin(); task != waits_.end();) {
         std::deque<Wait>& waits = task->second;
         while (!waits.empty() && waits.front().sample.time_ns < before_ns) {
+            forget(task->first.first, waits.front());
             waits.pop_front();
-            waits_kept_--;
         }
         task = waits.empty() ? waits_.erase(task) : std::next(task);
     }

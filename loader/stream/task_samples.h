@@ -25,8 +25,9 @@ class TaskSamples {
     // By when it has to be known: of what others wait for, and of waits in no call, which may be
     // all of a slow exchange.
     static constexpr uint64_t patience_ns = 2'000'000'000, wait_patience_ns = 60'000'000'000;
-    // Samples at once, of each kind.
-    static constexpr size_t most = 20'000;
+    // Samples at once, of each kind. Of waits in no call half of that of one process, and so much
+    // memory: stacks may be deep.
+    static constexpr size_t most = 20'000, most_wait_bytes = 16 << 20;
 
     struct Exchange {
         CallKey call;
@@ -68,8 +69,9 @@ class TaskSamples {
     void let_all_go();
     // But for waits in no call, of which most are nobody's.
     bool keeps_any_before(uint64_t time_ns) const;
-    // Waits that went on.
+    // Waits that went on, and those that nobody wanted.
     uint64_t waits() const { return waits_told_; }
+    uint64_t unwanted_waits() const { return waits_unwanted_; }
 
   private:
     using Task = std::pair<uint32_t, uint64_t>; // pid, task
@@ -93,14 +95,21 @@ class TaskSamples {
     void let_samples_go(uint64_t now_ns);
     void drop_waits(uint64_t before_ns);
     void leave(const CallKey& call, ThreadId thread);
+    // A wait in no call comes, or goes; false: there is no room for it.
+    bool enter(uint32_t pid, const Wait& wait);
+    void forget(uint32_t pid, const Wait& wait);
 
     EventSink& sink_;
     const Complete complete_;
     std::map<Task, std::vector<Kept>> of_tasks_; // never empty ones
     size_t kept_ = 0;
     std::map<Task, std::deque<Wait>> waits_; // likewise
-    size_t waits_kept_ = 0;
-    uint64_t waits_told_ = 0;
+    struct Room {
+        size_t waits = 0, bytes = 0;
+    };
+    Room room_;                           // that waits in no call take
+    std::map<uint32_t, size_t> waits_of_; // of each process; never 0
+    uint64_t waits_told_ = 0, waits_unwanted_ = 0;
     uint64_t next_drop_ns_ = 0;
     std::map<Call, OpenCall> calls_;
 };

@@ -207,13 +207,13 @@ That costs a stack at each wake-up.
 
 Goroutines that are in timed calls are sampled while no thread runs them: [parked: chan receive] and
 the like count as blocked, [queued] as runnable, and `hist` of a Go function has its whole wall clock.
-Where they switch so often that it would cost more than 5 % of the target's CPU time, or of a CPU of
-others that run the same program, that ends by itself, as `status` says.
+Where they switch so often that it would cost more than 5 % of the target's CPU time, or of a CPU in
+other processes that run the same program, that ends by itself, as `status` says.
 
 Tasks of Python's asyncio (CPython 3.11 to 3.15) that work for an exchange, or are the key of a span,
-are sampled while they wait, too: [parked] and [queued], under the functions that await. They are
-read out of the process, which costs that nothing, and auger at most 2 % of a CPU; where there are
-many tasks, some stand for others.
+are sampled while they wait, too: [parked] or [queued], called by the functions that await. They are
+read from the process's memory. The target pays nothing for it, auger at most 2 % of a CPU; where
+there are many tasks, some are read, which stand for all.
 
 With `tasks`, stacks of CPython say which task of an event loop (asyncio, uvloop, trio) runs:
 [task app.handle Task-17] stands around the frames of the task's outermost coroutine, by what that is

@@ -224,8 +224,8 @@ Continuous profiling with an engine that stores profiles. The samples of each in
 wait as a file in a spool, and go from there to the receiver. PROTOCOL, and who takes it:
 {}
 URL is that of the receiver; the protocol's own path is added. Unless something is sampled already,
-CPU time is, at 49 Hz. There may be several receivers, a command each, and none waits for another;
-the same protocol and URL again sets its options anew. `off` ends all, or that of a URL.
+CPU time is, at 49 Hz. Each command adds a receiver, and none waits for another; the same protocol
+and URL again replaces its options. `off URL` ends one, `off` all of them.
 
   as NAME       the service that they are said to be of (default: the target's name; of
                 otlp each process's)

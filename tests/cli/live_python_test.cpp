@@ -111,7 +111,7 @@ TEST_F(LivePython, TasksAreToldApart) {
         labels = labels_of(flame);
         EXPECT_THAT(labels, testing::Contains("{no task}"));
         // By their names, and before these were known by their addresses: on a busy machine that
-        // may be all the time (names come in the end: ParkedTasks.HaveNamesInValues).
+        // may be all the time (they come in the end: ParkedTasks.HaveNamesInStacks).
         const auto with = [&](std::string_view begin) {
             return std::ranges::count_if(
                 labels, [&](const std::string& label) { return label.starts_with(begin); });

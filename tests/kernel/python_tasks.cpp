@@ -17,6 +17,25 @@ std::string TaskStretch::named_frame() const {
     return task_name.empty() ? frame() : fmt::format("[task python_tasks.{} {}]", name, task_name);
 }
 
+SpanDefinition request_of_task() {
+    using Role = SpanPoint::Role;
+    SpanDefinition span;
+    span.points = {{.role = Role::from, .probe = "libc:sched_get_priority_max", .key = "task"},
+                   {.role = Role::to, .probe = "libc:sched_get_priority_min", .key = "task"},
+                   {.role = Role::park, .probe = "PyIter_Send", .at_return = true, .key = "arg0"},
+                   {.role = Role::resume, .probe = "PyIter_Send", .key = "arg0"}};
+    span.text = "from libc:sched_get_priority_max to libc:sched_get_priority_min";
+    return span;
+}
+
+bool ends_by_a_jump(const Error& error) {
+    return error.message().find("its return is not seen") != std::string::npos;
+}
+
+bool ends_at_a_jump(const std::string& python) {
+    return python.find("3.15") != std::string::npos;
+}
+
 std::map<std::string, uint64_t> tasks_of_frames(const std::vector<TaskStretch>& stretches) {
     std::map<std::string, uint64_t> tasks;
     for (const TaskStretch& stretch : stretches)

@@ -29,6 +29,15 @@ struct TaskStretch {
     std::string named_frame() const;
 };
 
+// From a task's call of sched_get_priority_max() to that of sched_get_priority_min(), of which it
+// is known when the task is parked.
+SpanDefinition request_of_task();
+// PyIter_Send() does in Debian unstable's 3.13 and 3.14; what it jumps to returns to the loop.
+bool ends_by_a_jump(const Error& error);
+// As it does in 3.15, of which one call is known, and that of _asyncio's file is not: calls from
+// there end at the jump, as is told of them (docs/howto/python.md).
+bool ends_at_a_jump(const std::string& python);
+
 // The tasks that are meant by frames of stacks.
 std::map<std::string, uint64_t> tasks_of_frames(const std::vector<TaskStretch>& stretches);
 

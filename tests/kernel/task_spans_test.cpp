@@ -17,16 +17,6 @@ using Role = SpanPoint::Role;
 
 class PythonTaskSpans : public PythonTasks {};
 
-// PyIter_Send() does in Debian unstable's 3.13 and 3.14; what it jumps to returns to the loop.
-bool ends_by_a_jump(const Error& error) {
-    return error.message().find("its return is not seen") != std::string::npos;
-}
-// As it does in 3.15, of which one call is known, and that of _asyncio's file is not: calls from
-// there end at the jump, as is told of them (docs/howto/python.md).
-bool ends_at_a_jump(const std::string& python) {
-    return python.find("3.15") != std::string::npos;
-}
-
 // Sixteen tasks in turn on one thread, each in a request. What begins and ends while no task runs
 // is no span.
 TEST_P(PythonTaskSpans, AreKeysOfSpans) {
@@ -35,14 +25,8 @@ TEST_P(PythonTaskSpans, AreKeysOfSpans) {
     Program program(GetParam(), {tasks_program, path_});
     Session session;
     observe(session, program);
-    SpanDefinition span;
-    span.points = {{.role = Role::from, .probe = "libc:sched_get_priority_max", .key = "task"},
-                   {.role = Role::to, .probe = "libc:sched_get_priority_min", .key = "task"},
-                   {.role = Role::park, .probe = "PyIter_Send", .at_return = true, .key = "arg0"},
-                   {.role = Role::resume, .probe = "PyIter_Send", .key = "arg0"}};
-    span.text = "from libc:sched_get_priority_max to libc:sched_get_priority_min";
     const ProbeId id{100};
-    auto added = session.backend().add_probe({id, "request", {}, {}, span});
+    auto added = session.backend().add_probe({id, "request", {}, {}, request_of_task()});
     if (!added && ends_by_a_jump(added.error()))
         GTEST_SKIP() << added.error().message();
     session.report = must(std::move(added));

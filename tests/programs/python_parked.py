@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tasks of asyncio that do nothing but wait, and know for how long.
+"""Tasks of asyncio that wait nearly all the time, and know for how long.
 
     python3 python_parked.py
 
 It prints "ready"; after a line on standard input 20 tasks wait in `parked`, again and again, for 20
-to 40 ms, and between for 5 to 15 ms in `rest`. Each wait in `parked` begins behind a call of
+to 40 ms, and between for 5 to 15 ms in `rest`, behind 0.2 ms of work. Each wait in `parked` begins behind a call of
 sched_get_priority_max() and ends before one of sched_get_priority_min(). After another line no
 further one begins, and it prints its account when all have ended: how many waits there were, how
 long they took in all, and the whole, from the first task's beginning to the last one's end, in ns;
@@ -32,6 +32,12 @@ async def rest(seconds):
     await asyncio.sleep(seconds)
 
 
+def work():
+    end = time.monotonic_ns() + 200_000
+    while time.monotonic_ns() < end:
+        pass
+
+
 async def take_turns(number):
     numbers = random.Random(number)
     while not stop:
@@ -41,6 +47,7 @@ async def take_turns(number):
         account["waited_ns"] += time.monotonic_ns() - begin
         account["waits"] += 1
         os.sched_get_priority_min(0)
+        work()
         await rest(0.005 + 0.01 * numbers.random())
 
 

@@ -2,13 +2,10 @@
 // Tasks and what they await, as processes claim them that mean harm, or that go on meanwhile. What
 // a real CPython has is in loader_python_awaits_truth_test.cpp.
 #include "loader/runtimes/python/await_chain.h"
-#include "loader/runtimes/python/task_list.h"
-#include "loader/runtimes/python/waiting_tasks.h"
-#include "tests/unit/python_image.h"
+#include "tests/unit/python_awaits.h"
 
 #include <gmock/gmock.h>
 
-#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -17,90 +14,9 @@ namespace auger {
 namespace {
 
 using testing::ElementsAre;
-using testing::UnorderedElementsAre;
 using End = CoroutineWalk::End;
 
-// 0: 3.11, 1: 3.12; 2 to 4 as 3.13 to 3.15 differ from that.
-TaskSource source_of(int version) {
-    TaskSource source;
-    source.layout = *python_layout(version == 0 ? 0x030b02f0 : 0x030c01f0, {});
-    source.asyncio = source.layout.awaits.asyncio;
-    source.runtime = 0x7e0000000000;
-    if (version >= 2) {
-        source.layout.awaits.states = python_states_signed;
-        source.layout.awaits.attributes = python_attributes_inline;
-    }
-    if (version == 4)
-        source.layout.awaits.states = python_states_counted;
-    if (version >= 3) {
-        source.layout.awaits.stack_is_address = 1;
-        source.layout.awaits.frame_locals = 80;
-        source.layout.awaits.tuple_items = 32;
-        source.asyncio = {.task_coroutine = 128,
-                          .task_name = 136,
-                          .future_state = 104,
-                          .thread_running = 872,
-                          .task_node = 152,
-                          .thread_tasks = 880,
-                          .interpreter_tasks = 4096};
-    }
-    return source;
-}
-
-class PythonAwaits : public testing::TestWithParam<int> {
-  protected:
-    // A task that waits for a future in two functions.
-    struct Waiting {
-        uint64_t future, inner, outer, task;
-    };
-    Waiting waiting(uint64_t name) {
-        Waiting made{};
-        made.future = image.future();
-        made.inner = image.coroutine(image.code("inner"), image.iterator(made.future), {5, 6});
-        made.outer = image.coroutine(image.code("outer"), made.inner);
-        made.task = image.task(made.outer, name);
-        image.put_callbacks(made.future, {image.method(made.task)});
-        return made;
-    }
-    uint64_t waits_for(uint64_t future) {
-        return image.coroutine(image.code("waits"), image.iterator(future));
-    }
-
-    std::variant<PythonTask, FunctionProblem> find(uint64_t coroutine) {
-        return find_task(image.memory.reader(), source, coroutine, known);
-    }
-    std::string name_of(uint64_t coroutine) {
-        const auto found = find(coroutine);
-        const auto* const task = std::get_if<PythonTask>(&found);
-        return task ? task->name : "(none)";
-    }
-    std::variant<AwaitChain, FunctionProblem> read(uint64_t coroutine) {
-        return read_await_chain(image.memory.reader(), source, coroutine, known);
-    }
-    AwaitChain chain(uint64_t coroutine) {
-        const auto answer = read(coroutine);
-        EXPECT_TRUE(std::holds_alternative<AwaitChain>(answer));
-        return std::holds_alternative<AwaitChain>(answer) ? std::get<AwaitChain>(answer)
-                                                          : AwaitChain();
-    }
-    FunctionProblem problem(uint64_t coroutine) {
-        const auto answer = read(coroutine);
-        EXPECT_TRUE(std::holds_alternative<FunctionProblem>(answer));
-        return std::get<FunctionProblem>(answer);
-    }
-    // "Task-17: 2 frames, others 1"
-    std::vector<std::string> links(uint64_t coroutine) {
-        std::vector<std::string> texts;
-        for (const AwaitChain::Link& link : chain(coroutine).tasks)
-            texts.push_back(link.task.name + ": " + std::to_string(link.frames.size()) +
-                            " frames, others " + std::to_string(link.others));
-        return texts;
-    }
-
-    TaskSource source = source_of(GetParam());
-    test::PythonImage image{source};
-    AsyncioObjects known;
-};
+class PythonAwaits : public WaitingPython {};
 
 TEST_P(PythonAwaits, ATaskIsFoundByWhatItWaitsFor) {
     const Waiting one = waiting(image.text("worker")), other = waiting(image.integer(17));
@@ -178,68 +94,6 @@ TEST_P(PythonAwaits, ATaskWhoseFutureIsDoneIsReady) {
     EXPECT_FALSE(chain(one.outer).is_ready);
     image.put_done(one.future);
     EXPECT_TRUE(chain(one.outer).is_ready);
-}
-
-TEST_P(PythonAwaits, ThoseThatWaitAreAmongAll) {
-    const auto waiting_of_all = [&](uint64_t random, bool goes_on) {
-        const auto answer = read_waiting_tasks(image.memory.reader(), source,
-                                               {random, [goes_on] { return goes_on; }, {}}, known);
-        EXPECT_TRUE(std::holds_alternative<WaitingTasks>(answer));
-        return std::get<WaitingTasks>(answer);
-    };
-    image.put_running({});
-    EXPECT_EQ(waiting_of_all(1, true).tasks, 0u);
-    const Waiting one = waiting(image.text("worker")), other = waiting(image.text("other")),
-                  turn = waiting(image.text("turn")), running = waiting(image.text("running"));
-    image.put_state(turn.outer, test::PythonImage::created);
-    image.put_state(running.outer, test::PythonImage::runs);
-    image.put_running({running.task},
-                      {other.task, image.text("no task"), running.task, turn.task, one.task});
-    const WaitingTasks all = waiting_of_all(1, true);
-    EXPECT_EQ(all.tasks, 5u);
-    EXPECT_EQ(all.looked_at, 5u);
-    std::vector<std::string> names;
-    for (const auto& [chain, time_ns] : all.waiting)
-        names.push_back(chain.tasks.front().task.name + (chain.is_ready ? " (ready)" : ""));
-    EXPECT_THAT(names, UnorderedElementsAre("worker", "other", "turn (ready)"));
-    // As many as time is enough for.
-    EXPECT_EQ(waiting_of_all(1, false).looked_at, 1u);
-    EXPECT_EQ(waiting_of_all(1, false).tasks, 5u);
-    std::set<std::string> ones;
-    for (uint64_t random = 1; random < 100; random++)
-        for (const auto& [chain, time_ns] : waiting_of_all(random, false).waiting)
-            ones.insert(chain.tasks.front().task.name);
-    EXPECT_EQ(ones.size(), 3u);
-}
-
-TEST_P(PythonAwaits, ListsOfTasksMayBeLong) {
-    if (!source.asyncio.task_node)
-        return; // they are in a set
-    std::vector<uint64_t> tasks;
-    for (uint64_t i = 0; i < 1'500; i++)
-        tasks.push_back(image.task(image.coroutine(image.code("outer"), 0), image.integer(i)));
-    image.put_running({tasks[0]}, tasks);
-    const TaskList all(image.memory.reader(), source, known);
-    EXPECT_EQ(all.problem(), std::nullopt);
-    std::vector<uint64_t> seen;
-    const ReadMemory read = image.memory.reader();
-    for (size_t i = 0; i < all.size(); i++) {
-        TaskReader reader(read, source);
-        seen.push_back(all.task(i, reader));
-    }
-    EXPECT_EQ(seen, tasks);
-}
-
-// A list may lead anywhere, and to itself.
-TEST_P(PythonAwaits, ListsOfTasksAreBounded) {
-    const Waiting one = waiting(image.text("worker"));
-    image.put_running({one.task}, {one.task});
-    const uint64_t node = one.task + source.asyncio.task_node;
-    if (source.asyncio.task_node) // else they are in a set
-        image.memory.put(node, node);
-    const TaskList all(image.memory.reader(), source, known);
-    EXPECT_EQ(all.problem(), std::nullopt);
-    EXPECT_EQ(all.size(), source.asyncio.task_node ? TaskList::most : 1);
 }
 
 // What was once found there is looked for anew when it is there no more.

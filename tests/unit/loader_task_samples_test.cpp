@@ -54,12 +54,13 @@ class TaskSamplesTest : public testing::Test {
         event.thread = thread;
         samples_.on_call_end(event);
     }
-    bool wait(uint64_t time_ns, uint64_t of = task, const std::vector<CallKey>& calls = {}) {
+    bool wait(uint64_t time_ns, uint64_t of = task, const std::vector<CallKey>& calls = {},
+              uint32_t in = pid, size_t depth = 1) {
         TaskSamples::Wait one;
         one.sample.time_ns = time_ns;
-        one.stack.locations = {LocationId{static_cast<uint32_t>(time_ns)}};
+        one.stack.locations.assign(depth, LocationId{static_cast<uint32_t>(time_ns)});
         one.sample.calls = calls;
-        return samples_.keep_wait(pid, of, std::move(one));
+        return samples_.keep_wait(in, of, std::move(one));
     }
     uint64_t sent_ns_ = UINT64_MAX;
     Told told_;
@@ -202,18 +203,38 @@ TEST_F(TaskSamplesTest, OfWaitsMayBeUnwanted) {
     send({{call(20), 90}, {call(21, others), 90}});
     EXPECT_THAT(told_.all, ElementsAre("100 in 20 21", "102 in 20 21"));
     EXPECT_EQ(samples_.waits(), 2u);
+    EXPECT_EQ(samples_.unwanted_waits(), 1u);
 }
 
+// Half of the room is any process's, the other half is left for others.
 TEST_F(TaskSamplesTest, OfWaitsAreNotKeptWithoutEnd) {
-    for (size_t i = 0; i < TaskSamples::most; i++)
+    constexpr size_t half = TaskSamples::most / 2;
+    constexpr uint32_t other = pid + 1, third = pid + 2;
+    for (size_t i = 0; i < half; i++)
         ASSERT_TRUE(wait(i, i));
     EXPECT_FALSE(wait(1, 1));
+    for (size_t i = 0; i < half; i++)
+        ASSERT_TRUE(wait(i, i, {}, other));
+    EXPECT_FALSE(wait(1, 1, {}, third));
     keep(100, {});
     send({{call(20), 0}}, 1);
     EXPECT_THAT(told_.all, ElementsAre("1 in 20"));
-    EXPECT_TRUE(wait(2, 1));
+    EXPECT_TRUE(wait(2, 1, {}, third));
+    EXPECT_FALSE(wait(3, 1));
     samples_.let_all_go();
     EXPECT_THAT(told_.all, ElementsAre("1 in 20", "100 in"));
+    EXPECT_TRUE(wait(3, 1));
+}
+
+TEST_F(TaskSamplesTest, OfWaitsTakeNoMoreMemoryThanTheyMay) {
+    constexpr size_t depth = 2048; // as deep as chains may be
+    size_t kept = 0;
+    while (wait(kept, kept, {}, pid, depth))
+        kept++;
+    EXPECT_LT(kept * depth * sizeof(LocationId), TaskSamples::most_wait_bytes);
+    EXPECT_GT((kept + 1) * depth * sizeof(LocationId), TaskSamples::most_wait_bytes * 9 / 10);
+    samples_.let_all_go();
+    EXPECT_TRUE(wait(1, 1, {}, pid, depth));
 }
 
 TEST_F(TaskSamplesTest, AreNotKeptWithoutEnd) {

@@ -29,7 +29,7 @@ constexpr uint32_t task_limit = 4096, thread_state_limit = 1 << 20, interpreter_
 struct Member {
     uint32_t AsyncioOffsets::*offset;
     uint32_t limit;
-    bool may_be_first; // 0 is no place of it
+    bool may_be_zero;
 };
 constexpr Member members[] = {
     {&AsyncioOffsets::task_coroutine, task_limit, false},
@@ -48,7 +48,7 @@ std::optional<AsyncioFile> asyncio_file_of(const Offsets& offsets) {
     AsyncioFile file{};
     for (size_t i = 0; i < offsets.size(); i++) {
         const Member& member = members[i];
-        if (offsets[i] > member.limit - pointer || (offsets[i] == 0 && !member.may_be_first))
+        if (offsets[i] > member.limit - pointer || (offsets[i] == 0 && !member.may_be_zero))
             return std::nullopt;
         file.offsets.*member.offset = static_cast<uint32_t>(offsets[i]);
     }

@@ -39,8 +39,6 @@ struct PythonTask {
 struct AsyncioObjects {
     uint64_t current_tasks = 0; // _current_tasks: which task each loop runs
     uint64_t all_tasks = 0;     // _all_tasks, or since 3.12 _scheduled_tasks
-
-    friend bool operator==(const AsyncioObjects&, const AsyncioObjects&) = default;
 };
 
 class TaskReader {

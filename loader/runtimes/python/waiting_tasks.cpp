@@ -56,7 +56,7 @@ std::variant<WaitingTasks, FunctionProblem> read_waiting_tasks(const ReadMemory&
         const uint64_t time_ns = read_clock(CLOCK_MONOTONIC);
         if (wanted.on_waiting)
             wanted.on_waiting(coroutine);
-        // The chain has found it by what it waits for, if that leads back to it.
+        // The chain knows the task only where what that waits for leads back to it.
         if (PythonTask& first = whole->tasks.front().task; !first.address)
             first = of_this.task(task);
         found.waiting.push_back({std::move(*whole), time_ns});
