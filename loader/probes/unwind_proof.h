@@ -2,10 +2,10 @@
 // prove_no_unwinding: may return probes be used on a process? They replace return addresses on the
 // stack, which kills a program that unwinds (exceptions, panics, cancellation) or swaps its stack
 // through a probed frame, and loses returns on longjmp. So the proof is conservative: no mapped
-// module may use what unwinds or switches, or what brings further code; and all their code is read
-// for whatever else leaves its stack. Only the C library that auger runs with is known, and not
-// read. New modules need a new proof. (A handler that changes the stack pointer in a signal's
-// context is not seen.)
+// module may use what unwinds or switches, what brings further code, or what catches signals (a
+// handler may change the stack pointer of what it interrupts); and all their code is read for
+// whatever else leaves its stack. Only the C library that auger runs with is known, and not read.
+// New modules need a new proof.
 #pragma once
 
 #include "loader/base/result.h"

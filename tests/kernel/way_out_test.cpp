@@ -133,6 +133,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Switch{"switches_jit",
                            "switches_jit uses m"}, // mmap or mprotect, whichever is first
                     Switch{"switches_dlsym", "switches_dlsym uses dlsym"},
+                    Switch{"switches_signal", "switches_signal uses sigaction"},
                     Switch{"switches_late", "switches_late uses dl"}), // dlopen or dlsym
     [](const auto& info) { return std::string(info.param.program + sizeof "switches"); });
 

@@ -4,13 +4,16 @@
 // They go on in another order than they began, which kills a program whose return addresses were
 // replaced. Where the switch comes from differs: written into the program (switches_asm.S, linked
 // in several ways), made at run time (JIT), from a library that is loaded and used at once (LATE),
-// or the C library's, found by name at run time (DLSYM).
+// the C library's, found by name at run time (DLSYM), or a signal handler, which puts the registers
+// of another coroutine in the place of those it interrupted (SIGNAL).
 #define _GNU_SOURCE
 #include "common/truth.h"
 
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -26,7 +29,8 @@ struct context {
     void* stack_pointer;
     void* go_on; // the jumping switch only, as what follows
     void* registers[6];
-    ucontext_t whole; // of DLSYM
+    ucontext_t whole; // of DLSYM and SIGNAL
+    bool begun;       // of SIGNAL
 };
 
 struct coroutine {
@@ -88,6 +92,31 @@ static switch_function* find_switch(void) {
         fail("swapcontext");
     return swap_whole;
 }
+#elif defined(SWITCH_SIGNAL)
+static struct context *leaves, *goes_on;
+// Here calls of one thread alone are interrupted, in the system call that sends the signal.
+static void handle(int signal, siginfo_t* what, void* interrupted) {
+    ucontext_t* const context = interrupted;
+    (void)signal, (void)what;
+    memcpy(leaves->whole.uc_mcontext.gregs, context->uc_mcontext.gregs, sizeof(gregset_t));
+    leaves->begun = true;
+    if (goes_on->begun) {
+        memcpy(context->uc_mcontext.gregs, goes_on->whole.uc_mcontext.gregs, sizeof(gregset_t));
+        return;
+    }
+    context->uc_mcontext.gregs[REG_RSP] = (greg_t)(uintptr_t)goes_on->stack_pointer;
+    context->uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)goes_on->go_on;
+}
+static void interrupt(struct context* from, struct context* to) {
+    leaves = from;
+    goes_on = to;
+    raise(SIGURG);
+}
+static switch_function* find_switch(void) {
+    struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO};
+    sigaction(SIGURG, &action, NULL);
+    return interrupt;
+}
 #else
 void switch_stack(struct context* from, struct context* to);
 static switch_function* find_switch(void) {
@@ -123,13 +152,14 @@ static void prepare_stack(struct coroutine* which) {
     *--top = NULL;
     *--top = (void*)(uintptr_t)body;
     which->context.go_on = *top;
-#if defined(SWITCH_JUMP)
+#if defined(SWITCH_JUMP) || defined(SWITCH_SIGNAL)
     ++top;
 #else
     for (int i = 0; i < 6; ++i)
         *--top = NULL;
 #endif
     which->context.stack_pointer = top;
+    which->context.begun = false;
 #if defined(SWITCH_DLSYM)
     int (*get)(ucontext_t*) = (int (*)(ucontext_t*))(uintptr_t)dlsym(RTLD_DEFAULT, "getcontext");
     void (*make)(ucontext_t*, void (*)(void), int, ...) =

@@ -47,10 +47,12 @@ inline constexpr int user_address_bits = 56; // with five levels of page tables
 inline constexpr uint64_t ucontext_rbp = 120, ucontext_rbx = 128, ucontext_rsp = 160,
                           ucontext_rip = 168;
 
-// By which a program switches stacks, or makes code that nobody has read. Numbers are the kernel's.
+// By which a program switches stacks, catches signals (a handler may switch), or makes code that
+// nobody has read. Numbers are the kernel's.
 inline constexpr uint32_t refused_calls[] = {
     9,   // mmap
     10,  // mprotect
+    13,  // rt_sigaction
     15,  // rt_sigreturn
     131, // sigaltstack
     329, // pkey_mprotect

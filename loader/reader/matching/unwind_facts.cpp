@@ -39,6 +39,12 @@ constexpr std::string_view bringers[] = {
     "getnetent", "getrpcbyname", "getrpcbynumber", "getaliasbyname", "innetgr", "setnetgrent",
     "iconv_open"};
 
+// What catches signals: a handler gets the registers of what it interrupted, and may put others,
+// with another stack, in their place.
+constexpr std::string_view catchers[] = {
+    "sigaction",  "__sigaction", "signal",  "__bsd_signal", "__sysv_signal",
+    "bsd_signal", "sysv_signal", "ssignal", "sigset",       "sigvec"};
+
 // What starts another program, in this process or in a child. (A child alone is what its parent
 // is.)
 constexpr std::string_view starters[] = {
@@ -74,6 +80,10 @@ bool brings_code(std::string_view name) {
     return std::find(std::begin(bringers), std::end(bringers), name) != std::end(bringers);
 }
 
+bool catches_signals(std::string_view name) {
+    return std::find(std::begin(catchers), std::end(catchers), name) != std::end(catchers);
+}
+
 // The first import that does, or nothing.
 std::string starter_in(const ElfFile& file) {
     const auto& imports = file.imports();
@@ -93,6 +103,8 @@ std::string objection_to(const ElfFile& file) {
             return "uses " + std::string(import);
         if (brings_code(import))
             return "uses " + std::string(import) + ", which may bring code that was not read";
+        if (catches_signals(import))
+            return "uses " + std::string(import) + ": a handler may change what it interrupts";
     }
     for (const ElfFunction& function : file.functions())
         if (unwinds(function.name))
