@@ -5,6 +5,7 @@
 #include "loader/kernel/link_processes.h"
 
 #include "loader/kernel/links.h"
+#include "loader/process/broken_lease.h"
 #include "loader/process/capabilities.h"
 #include "loader/process/message.h"
 
@@ -131,7 +132,17 @@ bool keep_only(int socket) {
     return close_range(own_socket + 1, ~0U, 0) == 0;
 }
 
+// Waits for a message. auger may be stopped meanwhile, when nobody but a process of its own can see
+// that somebody waits for it to take probes off a file (FileGuard).
+void await_message(pid_t auger) {
+    constexpr int look_interval_ms = 1'000;
+    pollfd message{own_socket, POLLIN, 0};
+    while (poll(&message, 1, look_interval_ms) == 0)
+        wake_for_lease(auger);
+}
+
 [[noreturn]] void serve(int socket) {
+    const pid_t auger = getppid();
     prctl(PR_SET_NAME, "auger-links");
     setsid();
     // What ends or stops auger is meant for auger.
@@ -150,7 +161,11 @@ bool keep_only(int socket) {
     if (chdir("/") != 0 || !keep_only(socket) ||
         !keep_capabilities(links | capability(CAP_SYS_ADMIN)))
         _exit(1);
-    while (const auto message = receive_message(own_socket, 1)) {
+    for (;;) {
+        await_message(auger);
+        const auto message = receive_message(own_socket, 1);
+        if (!message)
+            break;
         if (message->bytes == no_perf_events) {
             (void)keep_capabilities(links);
             continue;
