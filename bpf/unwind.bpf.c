@@ -103,12 +103,20 @@ static __always_inline u32 walk_frames(struct stack_walk* walk, bool at_return, 
     return stop == WIRE_STOPS ? WIRE_STOP_DEPTH : stop;
 }
 
+// That stand for one frame, whose first word is this.
+static __always_inline u32 words_of_frame(u64 first) {
+    if (!(first & WIRE_FRAME_RUNTIME))
+        return 1;
+    // Two of the code, and two of the function.
+    return (first & WIRE_FRAME_KIND) == WIRE_FRAME_V8_CODE ? 4 : 2;
+}
+
 static __always_inline u32 check_time(struct stack_walk* walk, u32 stop) {
     // What the walk has read may have been another table's meanwhile. An interpreter's chain is
     // right, and follows as a whole.
     if (bpf_jiffies64() - walk->began < late_walk_jiffies)
         return stop;
-    walk->count = 1;
+    walk->count = words_of_frame(walk->frames[0]);
     walk->chain.placed = 0;
     return WIRE_STOP_LATE;
 }

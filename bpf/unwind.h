@@ -140,10 +140,18 @@ struct hotspot_walk {
     u64 words[HOTSPOT_BYTES / sizeof(u64)]; /* what was read last */
 };
 
+/* Whose frame the frame pointer leads to. */
+enum v8_frame {
+    V8_FRAME_UNKNOWN,
+    V8_FRAME_COMPILED, /* that of a function which is not interpreted there */
+    V8_FRAME_OWN,      /* that of the code that is executed */
+};
+
 /* Of the frame at hand, where it is V8's. */
 struct v8_walk {
     u64 ip; /* at the frame at hand, and bp */
     u64 bp;
+    u64 frame; /* v8_frame */
     u64 inner; /* ip of the one before it; 0: that is a function's, or none of V8's */
     u64 words[V8_BYTES / sizeof(u64)]; /* what was read last */
 };

@@ -132,16 +132,17 @@ static __always_inline void note_v8_code(struct stack_walk* walk, const struct w
     if (!layout->function_code ||
         !read_user_word(function - WIRE_V8_TAG + layout->function_code, &code) || !is_pointer(code))
         return;
-    // The baseline compiler's code is what executes all closures of the function: nothing is
-    // inlined.
-    if (code == shared_word(walk, layout->shared_data))
-        return;
     start = code - WIRE_V8_TAG + layout->code_instructions;
     if ((layout->code_start && !read_user_word(code - WIRE_V8_TAG + layout->code_start, &start)) ||
         bpf_probe_read_user(&size, sizeof(size), (void*)(code - WIRE_V8_TAG + layout->code_size)))
         return;
     offset = walk->code - start;
     if (offset >= size || offset > WIRE_V8_MOST_OFFSET)
+        return;
+    walk->v8.frame = V8_FRAME_OWN;
+    // The baseline compiler's code is what executes all closures of the function: nothing is
+    // inlined.
+    if (code == shared_word(walk, layout->shared_data))
         return;
     walk->noted.code = WIRE_FRAME_V8_CODE | code;
     walk->noted.code_second = offset << 32 | wire_v8_code_cookie(start, size);
@@ -179,8 +180,10 @@ __noinline int note_v8_frame(struct stack_walk* walk) {
     // What V8 has of JavaScript's own functions has names as functions of the file.
     if (!is_pointer(shared_word(walk, layout->shared_data)))
         return 0;
-    if (offset == WIRE_V8_COMPILED)
+    if (offset == WIRE_V8_COMPILED) {
+        walk->v8.frame = V8_FRAME_COMPILED;
         note_v8_code(walk, layout, function);
+    }
     walk->noted.first = WIRE_FRAME_V8 | shared;
     walk->noted.second = offset << 32 | wire_v8_cookie(shared_word(walk, layout->shared_name),
                                                        shared_word(walk, layout->shared_script),

@@ -7,6 +7,7 @@
 #include "tests/kernel/session.h"
 
 #include <bpf/bpf.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -109,6 +110,42 @@ TEST_F(KernelTest, AWalkThatTookTooLongTellsOneFrame) {
         EXPECT_EQ(of_user, 2) << testing::PrintToString(names);
         EXPECT_EQ(names.back(), "[stack cut: held up too long]");
     }
+}
+
+// A frame of a runtime's takes several words of a stack.
+TEST_F(KernelTest, AWalkThatTookTooLongTellsOneFrameOfARuntime) {
+    if (access("/usr/bin/node", X_OK) != 0)
+        GTEST_SKIP() << "node is not installed";
+    Program program("/usr/bin/node",
+                    {"-e", "function spin(n) { let s = 0; for (let i = 0; i < n; i++) s += i % 7;"
+                           " return s; }"
+                           "console.log('ready');"
+                           "require('fs').readSync(0, Buffer.alloc(1));"
+                           "const end = process.hrtime.bigint() + 3000000000n;"
+                           "while (process.hrtime.bigint() < end) spin(1000000);"});
+    program.wait_ready();
+    LiveOptions options;
+    options.late_walk_jiffies = 0;
+    Session session(options);
+    session.observe(program.pid());
+    ASSERT_TRUE(
+        session.pump_until([&] { return session.backend().unwind_status().pending.empty(); }));
+    session.sample(999);
+    program.go();
+    session.pump_to_end();
+    session.backend().settle_symbols(std::chrono::seconds(60));
+    size_t known = 0;
+    for (const SampleEvent& sample : session.log.samples) {
+        if (session.model().symbols().thread(sample.thread).tid !=
+            static_cast<uint32_t>(program.pid()))
+            continue;
+        const auto names = session.stack_names(sample.stack);
+        ASSERT_FALSE(names.empty());
+        // A sample that interrupts the kernel may have the kernel's frames only.
+        EXPECT_EQ(names.back(), "[stack cut: held up too long]") << testing::PrintToString(names);
+        known += names.front() == "spin";
+    }
+    EXPECT_GE(known, 100u);
 }
 
 } // namespace

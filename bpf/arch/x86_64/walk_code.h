@@ -30,6 +30,15 @@ static __always_inline bool is_code_behind_call(struct stack_walk* walk, u64 add
     return (is_in_mapping(walk) || find_mapping(walk)) && is_behind_call(address);
 }
 
+// Whether what is at the stack pointer is the return address. Code that V8 has optimized in the
+// middle of a loop has slots there that nobody wrote to, with what former calls have left; but it
+// is in a function whose frame is known, and what is in V8's file, the interpreter above all, has
+// called it only if that function is interpreted.
+static __always_inline bool is_callers(struct stack_walk* walk, u64 address) {
+    return walk->v8.frame != V8_FRAME_OWN && is_code_behind_call(walk, address) &&
+           !(walk->v8.frame == V8_FRAME_COMPILED && walk->mapping.kind == WIRE_MAPPING_V8_FILE);
+}
+
 enum prologue {
     PROLOGUE_UNKNOWN,
     PROLOGUE_NOTHING_PUSHED, // the return address is at the stack pointer
@@ -70,7 +79,7 @@ __noinline int step_without_rule(struct stack_walk* walk, bool at_return) {
         walk->slot = walk->sp;
         // A leaf function without a frame: else hardly anything at the stack pointer looks like it.
         // One with a frame may have its caller's rbp there, which may point to data: any bytes.
-        if (prologue == PROLOGUE_NOTHING_PUSHED || is_code_behind_call(walk, return_address))
+        if (prologue == PROLOGUE_NOTHING_PUSHED || is_callers(walk, return_address))
             return enter_caller(walk, return_address, walk->sp + sizeof(u64));
     }
     // By convention, of the outermost frame.
