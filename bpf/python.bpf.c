@@ -18,6 +18,10 @@ struct python_thread {
     u64 state;   /* address of the thread state; 0: the thread had none at `jiffies` */
     u64 newest;  /* the address of the newest state of all then; 0: not to be relied on */
     u64 jiffies;
+    /* Where the search for its state goes on, of which one walk does WIRE_PYTHON_THREADS at the
+     * most. interpreter 0: the search is over. */
+    u64 interpreter;
+    u64 next;
 };
 
 /* By thread. Written and read by walks and the call tracker; what falls out of it is looked for
@@ -116,19 +120,20 @@ __noinline int look_at_python_threads(struct stack_walk* walk,
     return more;
 }
 
-// The state of the current thread, in all interpreters of its process; 0: it has none with frames.
-static __always_inline u64 search_thread(struct stack_walk* walk,
-                                         const struct wire_python_layout* layout) {
+// Goes on to the state of the current thread, in all interpreters of its process;
+// walk->python.thread is 0 when it has none with frames. Whether the search is over.
+static __always_inline bool search_thread(struct stack_walk* walk,
+                                          const struct wire_python_layout* layout) {
     int more = 1;
 
     for (u32 i = 0; i < WIRE_PYTHON_THREADS / TURNS_AT_ONCE && more; i++)
         more = look_at_python_threads(walk, layout);
-    return more ? 0 : walk->python.thread;
+    return !more;
 }
 
-// Goes to the current thread's innermost frame. False: it has none. That it has no state is
-// remembered until there is a newer one, or one that may become its own. A thread's state is made
-// before the thread.
+// Goes to the current thread's innermost frame. False: it has none, or none that is known yet. That
+// it has no state is remembered until there is a newer one, or one that may become its own. A
+// thread's state is made before the thread.
 __noinline int find_python_thread(struct stack_walk* walk,
                                   const struct wire_python_layout* layout) {
     u32 tid = (u32)bpf_get_current_pid_tgid();
@@ -142,14 +147,28 @@ __noinline int find_python_thread(struct stack_walk* walk,
         known = NULL;
     if (known && read_thread(walk, layout, known->state) && is_current_thread(walk, layout))
         return 1;
-    if (!begin_search(walk, layout))
-        return 0;
-    if (known && known->newest && known->newest == walk->python.thread &&
-        now - known->jiffies < SEARCH_AGAIN_JIFFIES)
-        return 0;
     found.runtime = walk->process.python;
-    found.newest = walk->python.thread;
-    found.state = search_thread(walk, layout);
+    if (known && known->interpreter) {
+        // States may have died meanwhile. What is read in place of them is not this thread's.
+        walk->python.nascent = 0;
+        walk->python.interpreter = known->interpreter;
+        walk->python.thread = known->next;
+        found.newest = known->newest;
+    } else {
+        if (!begin_search(walk, layout))
+            return 0;
+        if (known && known->newest && known->newest == walk->python.thread &&
+            now - known->jiffies < SEARCH_AGAIN_JIFFIES)
+            return 0;
+        found.newest = walk->python.thread;
+    }
+    if (!search_thread(walk, layout)) {
+        found.interpreter = walk->python.interpreter;
+        found.next = walk->python.thread;
+        walk->chain.stop = WIRE_STOP_UNREADABLE;
+    } else {
+        found.state = walk->python.thread;
+    }
     if (found.state || walk->python.nascent)
         found.newest = 0;
     found.jiffies = now;

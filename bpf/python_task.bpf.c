@@ -92,8 +92,9 @@ __noinline int find_python_task(struct python_task* task) {
         return 0;
     walk->python.thread_pointer = thread->THREAD_POINTER;
     walk->python.coroutine = walk->python.outermost = 0;
+    walk->chain.stop = 0;
     if (!find_python_thread(walk, layout))
-        return 1;
+        return !walk->chain.stop;
     for (u32 i = 0; i < FRAMES_OF_TASK / TURNS_AT_ONCE && found == TASK_FURTHER_OUT; i++)
         found = pass_some_task_frames(walk, layout);
     if (found != TASK_KNOWN)

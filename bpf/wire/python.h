@@ -25,7 +25,7 @@ enum wire_python_limit {
     WIRE_PYTHON_LAYOUTS = 64,        /* versions that are observed at once */
     WIRE_PYTHON_MOST_OFFSET = 0x0fffffef,
     WIRE_PYTHON_NO_OFFSET = 0x0fffffff, /* of an instruction that lies elsewhere */
-    WIRE_PYTHON_THREADS = 512, /* of a process, that are looked through for the one that runs */
+    WIRE_PYTHON_THREADS = 512, /* of a process, that one walk looks through for its own */
 };
 
 /* Offsets in bytes, as one version of CPython was compiled. */

@@ -2,6 +2,7 @@
 // CPython's frames in samples, held against a program that knows its own chain of calls. Debian's
 // Python always; others: AUGER_PYTHONS=/path/to/python3.14:/path/to/python3.15.
 #include "bpf/unwind_table.h"
+#include "bpf/wire/python.h"
 #include "loader/kernel/named_room.h"
 #include "loader/kernel/python_names.h"
 #include "tests/kernel/program.h"
@@ -108,6 +109,39 @@ TEST_P(PythonFrames, AreTheProgramsOwnChains) {
             << seen.chain.size() << "\n"
             << seen.text;
     }
+}
+
+// Interpreters have their newest threads first, and one walk looks through 512 of them.
+TEST_P(PythonFrames, OfTheOldestOfManyThreadsAreFound) {
+    constexpr int threads = 1'200;
+    Program program(GetParam(), {AUGER_SOURCE_DIR "/tests/programs/python_threads.py",
+                                 std::to_string(threads)});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    await_tables(session);
+    must(session.backend().set_sampling({.rate_hz = 999}));
+    program.go();
+    session.pump_to_end();
+    EXPECT_EQ(program.wait_exit(), 0);
+    session.backend().settle_symbols(seconds(60));
+    size_t known = 0, unknown = 0;
+    for (const SampleEvent& sample : session.log.samples) {
+        if (session.model().symbols().thread(sample.thread).tid !=
+            static_cast<uint32_t>(program.pid()))
+            continue;
+        const PythonStack seen = look_at_python(session, sample.stack);
+        // It begins in readline(), and ends in the interpreter's end, which is no function's.
+        if (std::ranges::find(seen.chain, "work", &PythonFrame::function) != seen.chain.end()) {
+            known++;
+        } else if (known == 0 && seen.chain.empty()) {
+            EXPECT_TRUE(seen.cut) << seen.text;
+            unknown++;
+        }
+    }
+    EXPECT_GE(known, 1'000u);
+    EXPECT_GE(unknown, threads / WIRE_PYTHON_THREADS - 1u);
+    EXPECT_LE(unknown, threads / WIRE_PYTHON_THREADS + 0u);
 }
 
 // What Python calls in C is timed, and its callers are Python's functions.
