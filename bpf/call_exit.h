@@ -223,6 +223,12 @@ __noinline int ends_at_tail(struct open_calls* calls, u64 cookie, u64 sp, bool i
     return !in_caller; // nothing is lost: there is no such call
 }
 
+static __always_inline void count_exit_hit(struct wire_call_counters* counters, u64 cookie) {
+    __sync_fetch_and_add(&counters->exit_hits, 1);
+    if (cookie & WIRE_COOKIE_STEPPED)
+        __sync_fetch_and_add(&counters->stepped_exit_hits, 1);
+}
+
 static __always_inline int leave(struct pt_regs* ctx, u64 cookie, u64 sp, bool in_caller) {
     struct wire_spec* spec = spec_of_cookie(cookie);
     struct wire_call_counters* counters;
@@ -233,7 +239,7 @@ static __always_inline int leave(struct pt_regs* ctx, u64 cookie, u64 sp, bool i
     counters = counters_of(spec_index(cookie));
     if (!counters)
         return 0;
-    __sync_fetch_and_add(&counters->exit_hits, 1);
+    count_exit_hit(counters, cookie);
     calls = thread_storage(&open_calls, bpf_get_current_task_btf(), 0);
     if (!calls)
         return 0;
@@ -260,11 +266,11 @@ __noinline int forget_goroutine(struct open_calls* calls) {
 }
 
 // A function of its own, which is over before the stack is needed: see forget_goroutine().
-__noinline int count_exit_hit(u32 spec) {
-    struct wire_call_counters* counters = counters_of(spec);
+__noinline int count_exit_hit_in_go(u64 cookie) {
+    struct wire_call_counters* counters = counters_of(spec_index(cookie));
 
     if (counters)
-        __sync_fetch_and_add(&counters->exit_hits, 1);
+        count_exit_hit(counters, cookie);
     return 0;
 }
 
@@ -275,7 +281,7 @@ static __always_inline int leave_in_go(struct pt_regs* ctx, u64 cookie, bool at_
 
     if (!spec)
         return 0;
-    count_exit_hit(spec_index(cookie));
+    count_exit_hit_in_go(cookie);
     {
         u32 index = spec_index(cookie);
         const struct wire_go_runtime* runtime = bpf_map_lookup_elem(&go_runtimes, &index);

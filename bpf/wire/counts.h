@@ -24,8 +24,9 @@ struct wire_call_counters {
     /* How often the spec's probes were hit, by whatever process and whatever came of it. */
     __wire_u64 entry_hits;
     __wire_u64 exit_hits;
-    __wire_u64
-        tracing_ns; /* that telling of calls, with their stacks and values, took beside that */
+    __wire_u64 stepped_exit_hits; /* of exit_hits: see WIRE_COOKIE_STEPPED */
+    /* That telling of calls, with their stacks and values, took beside that. */
+    __wire_u64 tracing_ns;
 };
 
 /* Hits that belong to no spec: of a mark's line by its bit, and of where goroutines end. */

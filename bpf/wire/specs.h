@@ -29,6 +29,7 @@ enum wire_cookie {
     WIRE_COOKIE_CALL_SITE = 1 << 22,
     WIRE_COOKIE_POINTER = 1 << 23,
     WIRE_COOKIE_CALL_LENGTH_SHIFT = 24, /* 4 bits */
+    WIRE_COOKIE_STEPPED = 1 << 29,      /* of an exit: its instruction is single-stepped */
     WIRE_COOKIE_GENERATION_SHIFT = 32,  /* 16 bits */
     WIRE_COOKIE_FRAME_SHIFT = 48,
     WIRE_COOKIE_FRAME_MASK = 0x7fff,

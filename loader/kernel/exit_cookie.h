@@ -17,10 +17,15 @@ inline uint64_t condition_bits(uint8_t condition) {
                : 0;
 }
 
-// When it is one, and where the return address is.
+// What its hits cost.
+inline uint64_t cost_bits(const CodeExit& exit) {
+    return exit.cost == ProbeCost::single_stepped ? WIRE_COOKIE_STEPPED : 0;
+}
+
+// When it is one, where the return address is, and what its hits cost.
 inline uint64_t exit_bits(const CodeExit& exit) {
     static_assert(most_frame_distance / sizeof(uint64_t) == WIRE_COOKIE_FRAME_MASK);
-    return condition_bits(exit.conditional ? exit.condition : no_condition) |
+    return condition_bits(exit.conditional ? exit.condition : no_condition) | cost_bits(exit) |
            uint64_t{exit.frame_distance / sizeof(uint64_t)} << WIRE_COOKIE_FRAME_SHIFT |
            uint64_t{exit.from_frame_pointer} << WIRE_COOKIE_FRAME_POINTER_SHIFT;
 }

@@ -5,6 +5,8 @@
 #include "loader/kernel/live_probes.h"
 #include "loader/kernel/live_sampling.h"
 
+#include <utility>
+
 namespace auger {
 
 namespace {
@@ -22,8 +24,8 @@ LiveOverhead::Counters LiveOverhead::read() const {
     const LiveMarks::Hits lines = marks_.hits(costs_);
     now.line_hits = lines.hits;
     now.line_ns = lines.cost_ns;
-    for (const SpecHits& spec : probes_.hits(costs_))
-        now.specs[spec.spec] = {spec.probe, spec.hits, spec.cost_ns};
+    now.specs = probes_.hits(costs_);
+    now.goroutine_ends = programs_.other_hits()[WIRE_HITS_GOROUTINE_ENDS];
     return now;
 }
 
@@ -62,14 +64,23 @@ bool LiveOverhead::update(uint64_t now_ns) {
                          of_others * costs_.emulated_ns};
     add(Kind::waits, {}, overhead.waits,
         now.waits.own_ns - before_.waits.own_ns + last_go_switches_.ns);
-    std::map<ProbeId, Counters::Probe> probes;
+    struct Sum {
+        uint64_t hits = 0, cost_ns = 0;
+    };
+    std::map<ProbeId, Sum> probes;
+    // They are nobody's in particular.
+    uint64_t goroutine_ends = now.goroutine_ends - before_.goroutine_ends;
     for (const auto& [spec, counted] : now.specs) {
         const auto former = before_.specs.find(spec);
-        const Counters::Probe none, &last = former == before_.specs.end() ? none : former->second;
-        Counters::Probe& sum = probes[counted.probe];
-        sum.hits += counted.hits - last.hits;
-        // It may have got another entry meanwhile, of another cost.
-        sum.cost_ns += counted.cost_ns > last.cost_ns ? counted.cost_ns - last.cost_ns : 0;
+        const SpecHits none{}, &last = former == before_.specs.end() ? none : former->second;
+        Sum& sum = probes[counted.probe];
+        sum.hits += counted.hits() - last.hits();
+        sum.cost_ns += counted.cost_ns_since(last);
+        if (counted.in_go) {
+            const uint64_t ends = std::exchange(goroutine_ends, 0);
+            sum.hits += ends;
+            sum.cost_ns += ends * costs_.stepped_ns;
+        }
     }
     for (const auto& [probe, sum] : probes)
         add(Kind::probe, probe, sum.hits, sum.cost_ns);

@@ -18,6 +18,7 @@
 
 #include "loader/kernel/go_switches.h"
 #include "loader/kernel/hit_costs.h"
+#include "loader/kernel/probe_statistics.h"
 #include "loader/kernel/target_clock.h"
 #include "loader/stream/events.h"
 
@@ -58,12 +59,9 @@ class LiveOverhead {
         wire_wait_stats waits = {};
         uint64_t lost_wait_samples = 0;
         uint64_t line_hits = 0, line_ns = 0;
+        uint64_t goroutine_ends = 0;
         Programs::GoroutineSwitches go_switches;
-        struct Probe {
-            ProbeId probe;
-            uint64_t hits = 0, cost_ns = 0;
-        };
-        std::map<SpecId, Probe> specs{};
+        std::map<SpecId, SpecHits> specs{};
     };
     Counters read() const;
 

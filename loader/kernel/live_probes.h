@@ -116,7 +116,7 @@ class LiveProbes {
     const TimedFunctions& functions() const { return functions_; }
     std::vector<uint64_t> link_ids() const;
     // Of all probes.
-    std::vector<SpecHits> hits(const HitCosts& costs) const {
+    std::map<SpecId, SpecHits> hits(const HitCosts& costs) const {
         return statistics_.hits(probes_, costs);
     }
     HitCosts measure_costs() {

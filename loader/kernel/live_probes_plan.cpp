@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
-#include <ranges>
 #include <utility>
 
 namespace auger {
@@ -117,9 +116,18 @@ ProbePlan::Cost LiveProbes::cost_of(const Place& place, const HitCosts& costs) {
         return {entry + costs.return_ns, entry + costs.return_ns};
     if (place.exit == ExitWay::point || place.exits().empty())
         return {entry, entry};
-    const auto cost = [&](const ExitPlace& exit) { return costs.of(exit.code.cost); };
-    return {entry + std::ranges::min(place.exits() | std::views::transform(cost)),
-            entry + std::ranges::max(place.exits() | std::views::transform(cost))};
+    // The dearest call passes each jump that is an exit of others.
+    uint64_t jumps = 0;
+    for (const ExitPlace& exit : place.exits())
+        jumps += exit.code.conditional ? costs.of(exit.code.cost) : 0;
+    ProbePlan::Cost cost{UINT64_MAX, 0};
+    for (const ExitPlace& exit : place.exits()) {
+        const uint64_t last = costs.of(exit.code.cost),
+                       passed = jumps - (exit.code.conditional ? last : 0);
+        cost.least_ns = std::min(cost.least_ns, entry + last);
+        cost.most_ns = std::max(cost.most_ns, entry + last + passed);
+    }
+    return cost;
 }
 
 Result<ProbePlan> LiveProbes::plan(const ProbeRequest& request, const TargetView& view,

@@ -2,6 +2,7 @@
 // LiveProbes: functions that end by jumps, and the jumps themselves. What is jumped to comes back
 // to where the function was called, so that is where their calls end.
 #include "bpf/tail_calls.h"
+#include "loader/kernel/exit_cookie.h"
 #include "loader/kernel/live_probes.h"
 
 #include <fmt/format.h>
@@ -76,8 +77,9 @@ Result<void> LiveProbes::attach_tails(const Probe& probe, std::vector<Place>& pl
                 callers.emplace_back(module, view, std::move(attachments));
                 group = std::prev(callers.end());
             }
-            group->request().entries.add(caller.exits.front().file_offset,
-                                         cookie | WIRE_COOKIE_TAIL);
+            const ExitPlace& back = caller.exits.front();
+            group->request().entries.add(back.file_offset,
+                                         cookie | WIRE_COOKIE_TAIL | cost_bits(back.code));
             place.returns++;
         }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/kernel/probe_statistics.h"
 
-#include <utility>
+#include <algorithm>
 
 namespace auger {
 
@@ -33,34 +33,45 @@ void ProbeStatistics::read_last(SpecId spec, uint64_t now_ns) {
         sink_.on_stats(rest);
 }
 
-std::vector<SpecHits> ProbeStatistics::hits(const std::map<ProbeId, TimedProbe>& probes,
-                                            const HitCosts& costs) const {
-    std::vector<SpecHits> all;
-    uint64_t goroutine_ends = programs_.other_hits()[WIRE_HITS_GOROUTINE_ENDS];
+namespace {
+
+// Of an exit that is not single-stepped: which of several it was is not counted.
+uint64_t other_exit_ns(const TimedPlace& place, const HitCosts& costs) {
+    uint64_t sum = 0, exits = 0;
+    for (const ExitPlace& exit : place.exits()) {
+        if (exit.code.cost == ProbeCost::single_stepped)
+            continue;
+        sum += costs.of(exit.code.cost);
+        exits++;
+    }
+    return exits ? sum / exits : costs.emulated_ns;
+}
+
+} // namespace
+
+uint64_t SpecHits::cost_ns_since(const SpecHits& before) const {
+    const uint64_t stepped = counts.stepped_exits - before.counts.stepped_exits,
+                   exits = counts.exits - before.counts.exits;
+    return (counts.entries - before.counts.entries) * entry_ns +
+           (exits - std::min(stepped, exits)) * exit_ns + stepped * stepped_ns + counts.tracing_ns -
+           before.counts.tracing_ns;
+}
+
+std::map<SpecId, SpecHits> ProbeStatistics::hits(const std::map<ProbeId, TimedProbe>& probes,
+                                                 const HitCosts& costs) const {
+    std::map<SpecId, SpecHits> all;
     for (const auto& [id, probe] : probes)
         for (const TimedPlace& place : probe.places) {
-            const SpecTable::Hits hits = specs_.hits(place.spec);
+            SpecHits one{probe.told_as(), specs_.hits(place.spec), place.exit == ExitWay::go};
             if (!probe.span.empty()) { // whose points are hit
-                all.push_back({probe.told_as(), place.spec, 0, hits.tracing_ns});
-                continue;
+                one.counts = {.tracing_ns = one.counts.tracing_ns};
+            } else {
+                one.entry_ns = costs.of(place.entry().cost);
+                one.exit_ns =
+                    is_trampoline(place.exit) ? costs.return_ns : other_exit_ns(place, costs);
+                one.stepped_ns = costs.stepped_ns;
             }
-            uint64_t exit_ns = costs.return_ns;
-            if (!is_trampoline(place.exit) && !place.exits().empty()) {
-                exit_ns = 0;
-                for (const ExitPlace& exit : place.exits())
-                    exit_ns += costs.of(exit.code.cost);
-                exit_ns /= place.exits().size();
-            }
-            SpecHits one{probe.told_as(), place.spec, hits.entries + hits.exits,
-                         hits.entries * costs.of(place.entry().cost) + hits.exits * exit_ns +
-                             hits.tracing_ns};
-            // They are nobody's in particular.
-            if (place.exit == ExitWay::go) {
-                const uint64_t ends = std::exchange(goroutine_ends, 0);
-                one.hits += ends;
-                one.cost_ns += ends * costs.stepped_ns;
-            }
-            all.push_back(one);
+            all.emplace(place.spec, one);
         }
     return all;
 }

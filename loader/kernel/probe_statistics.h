@@ -16,12 +16,17 @@
 
 namespace auger {
 
-// How often the probes of a function were hit since it is timed, and what that has cost.
+// How often the probes of a function were hit since it is timed, and what hits cost with the probes
+// that it has now. It may have had others.
 struct SpecHits {
     ProbeId probe;
-    SpecId spec;
-    uint64_t hits;
-    uint64_t cost_ns;
+    SpecTable::Hits counts{};
+    bool in_go = false;
+    uint64_t entry_ns = 0, exit_ns = 0, stepped_ns = 0;
+
+    uint64_t hits() const { return counts.entries + counts.exits; }
+    // What those since `before` have cost; what has been measured is in it.
+    uint64_t cost_ns_since(const SpecHits& before) const;
 };
 
 class ProbeStatistics {
@@ -34,8 +39,8 @@ class ProbeStatistics {
     bool read(ProbeId id, TimedProbe& probe, uint64_t now_ns, const Told& told);
     // Of a spec whose probes fire no more: calls that are open are dropped.
     void read_last(SpecId spec, uint64_t now_ns);
-    std::vector<SpecHits> hits(const std::map<ProbeId, TimedProbe>& probes,
-                               const HitCosts& costs) const;
+    std::map<SpecId, SpecHits> hits(const std::map<ProbeId, TimedProbe>& probes,
+                                    const HitCosts& costs) const;
 
   private:
     const Programs& programs_;

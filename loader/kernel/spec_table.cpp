@@ -151,6 +151,8 @@ SpecTable::Hits SpecTable::hits(SpecId spec) const {
     Hits sum;
     for (uint32_t cpu = 0; cpu < programs_.cpu_ids(); cpu++) {
         sum.entries += load(counters[cpu].entry_hits);
+        // Counted after the other: never more than those.
+        sum.stepped_exits += load(counters[cpu].stepped_exit_hits);
         sum.exits += load(counters[cpu].exit_hits);
         sum.tracing_ns += load(counters[cpu].tracing_ns);
     }

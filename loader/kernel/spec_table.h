@@ -56,6 +56,7 @@ class SpecTable {
     struct Hits {
         uint64_t entries = 0;
         uint64_t exits = 0;
+        uint64_t stepped_exits = 0; // of them
         uint64_t tracing_ns = 0;
     };
     Hits hits(SpecId spec) const;

@@ -10,12 +10,15 @@
 #include "tests/kernel/session.h"
 #include "tests/support/wait.h"
 
+#include <gmock/gmock.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <csignal>
+#include <map>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -81,6 +84,48 @@ TEST_F(OverheadTest, OfProbesIsWhatTheProgramLoses) {
     EXPECT_LT(off, (plain + probed) / 2);
     must(session.backend().set_attached(probe, true));
     EXPECT_TRUE(session.pump_until([&] { return session.calls(probe).entries > entries; }));
+}
+
+// Which of several exits a call takes makes a difference of 20 times.
+TEST_F(OverheadTest, OfExitsIsThatOfThoseThatAreTaken) {
+    for (const auto& [exit, work] :
+         std::map<std::string, std::string>{{"early", "200"}, {"late", "2000"}}) {
+        SCOPED_TRACE(exit);
+        Program program("hot_calls", {"--exit", exit, "--work", work});
+        program.wait_ready();
+        Session session;
+        session.observe(program.pid());
+        const double plain = ns_per_call(session, program);
+        must(session.backend().set_way_out(WayOut::cheap));
+        session.time("leaves_half_after_a_call");
+        ASSERT_THAT(session.report.places.at(0).kind, testing::HasSubstr("(1 of 2 cheap)"));
+        const double probed = ns_per_call(session, program);
+        const double share = share_of(session, Overhead::Cause::Kind::probe);
+        const double truth = 1 - plain / probed;
+        // As above.
+        EXPECT_GT(share, 0.5 * truth);
+        EXPECT_LT(share, 1.5 * truth);
+    }
+}
+
+// Hits are paid at the price that they had: what was cheap does not become dear when the probes
+// change.
+TEST_F(OverheadTest, OfFormerProbesIsPaid) {
+    Program program("hot_calls", {"--exit", "early", "--work", "2000"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    must(session.backend().set_way_out(WayOut::cheap));
+    const ProbeId probe = session.time("leaves_half_after_a_call");
+    // Each would cost some ten times as much with the other exit, together more than a second.
+    ASSERT_TRUE(session.pump_until([&] { return session.calls(probe).entries > 500'000; }));
+    const uint64_t begun = session.backend().now_ns();
+    CallConditions conditions;
+    conditions.show = {"ret"};
+    must(session.backend().set_slow(probe, {Threshold::Kind::fixed, 1'000'000'000, 0}, conditions));
+    EXPECT_EQ(session.model().specs().back().way_out.text(), "ret");
+    ASSERT_TRUE(session.pump_until([&] { return last(session).end_ns > begun; }));
+    EXPECT_LT(share_of(session, Overhead::Cause::Kind::probe), 1.0);
 }
 
 // By a process of its own: the links of the measurement before may still be there, but not for it.

@@ -2,16 +2,22 @@
 //
 // A thread that calls `hot`, which does next to nothing, as often as it can, with `--work` steps of
 // arithmetic in between: how many calls it gets done in a second of its CPU time says what a probe
-// takes of it.
+// takes of it. With `--exit`, what it calls is leaves_half_after_a_call (epilogues_asm.S), which it
+// leaves each time by a jump right behind its beginning (early), or by the `ret` behind a call
+// (late).
 #define _GNU_SOURCE
 #include "common/truth.h"
 
 #include <inttypes.h>
 #include <pthread.h>
+#include <string.h>
 #include <time.h>
 
 enum { calls_between_looks = 64 };
 static uint64_t work, calls;
+static const char* way_out;
+
+uint64_t leaves_half_after_a_call(uint64_t a, uint64_t b);
 static pthread_t thread;
 
 // Not less: what only returns cannot be timed.
@@ -21,6 +27,8 @@ TIMED uint64_t hot(uint64_t state) {
 
 static void* call(void* unused) {
     uint64_t state = 88172645463325252u;
+    // Odd numbers leave early.
+    const uint64_t a = way_out && strcmp(way_out, "early") == 0 ? 1 : 4;
     (void)unused;
     truth_name_thread("caller");
     while (truth_running()) {
@@ -30,7 +38,7 @@ static void* call(void* unused) {
                 state ^= state >> 7;
                 state ^= state << 17;
             }
-            state = hot(state) - 1;
+            state = way_out ? leaves_half_after_a_call(a, state) - 3 * a : hot(state) - 1;
         }
         truth_add(&calls, calls_between_looks);
     }
@@ -50,11 +58,12 @@ static void report(FILE* out) {
 int main(int argc, char** argv) {
     const struct truth_option options[] = {
         {"work", TRUTH_NUMBER, &work, "steps of arithmetic before each call"},
+        {"exit", TRUTH_TEXT, &way_out, "early or late: call what leaves that way"},
     };
     const struct truth_program program = {.name = "hot_calls",
                                           .about = "calls a function without pause",
                                           .options = options,
-                                          .option_count = 1,
+                                          .option_count = 2,
                                           .report = report};
     truth_start(argc, argv, &program);
     thread = pthread_self();
