@@ -72,7 +72,7 @@ void print(const Way& way, const Figures& figures) {
                 "ns of CPU time a call, beside a pair of empty programs on the same places.",
                 "timed", "empty pair");
     for (const std::string& function : functions)
-        print_row(function, figures.timed.at(function), figures.empty.at(function), "ns", 1.2);
+        print_row(function, figures.timed.at(function), figures.empty.at(function), "ns", 1.15);
     print_row("left out: not in the target", figures.not_target.at(plain), figures.empty.at(plain),
               "ns");
     print_row("left out: by a filter (thread)", figures.filtered.at(plain), figures.empty.at(plain),

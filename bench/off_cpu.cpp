@@ -89,7 +89,7 @@ void bench_off_cpu(const Features& features) {
                 "watched", "not watched");
     print_row("empty programs", figures.empty, figures.bare, "ns");
     print_row("a thread outside the target", figures.stranger, figures.bare, "ns");
-    print_row("a thread of the target, 10 frames", figures.target, figures.bare, "ns");
+    print_row("a thread of the target, 10 frames", figures.target, figures.bare, "ns", 1.12);
     print_row("a thread of the target, 50 frames", figures.target_deep, figures.bare_deep, "ns");
     begin_table("A context switch beside empty programs", "", "watched", "empty programs");
     print_row("a thread outside the target", figures.stranger, figures.empty, "ns");

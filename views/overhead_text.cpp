@@ -55,6 +55,13 @@ double overhead_share(const Overhead& overhead, uint64_t cost_ns) {
     return std::min(static_cast<double>(cost_ns) / static_cast<double>(overhead.target_ns), 1.0);
 }
 
+double overhead_of_a_cpu(const Overhead& overhead) {
+    return overhead.end_ns > overhead.begin_ns
+               ? static_cast<double>(overhead_cost(overhead)) /
+                     static_cast<double>(overhead.end_ns - overhead.begin_ns)
+               : 0;
+}
+
 double overhead_rate(const Overhead& overhead, const Cause& cause) {
     const uint64_t span = overhead.end_ns - overhead.begin_ns;
     return span ? static_cast<double>(cause.events) * 1e9 / static_cast<double>(span) : 0;

@@ -19,6 +19,8 @@ std::string overhead_cause(const Model& model, const Overhead::Cause& cause);
 uint64_t overhead_cost(const Overhead& overhead); // of all causes
 // Of the target's CPU time: 0 to 1.
 double overhead_share(const Overhead& overhead, uint64_t cost_ns);
+// Of one CPU, over the time that was measured; may be beyond 1, of several threads.
+double overhead_of_a_cpu(const Overhead& overhead);
 // Events of the cause in a second.
 double overhead_rate(const Overhead& overhead, const Overhead::Cause& cause);
 // "999 a second of 2.31 us each"; "about" where they are estimates.

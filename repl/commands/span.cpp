@@ -15,6 +15,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 
 namespace auger {
@@ -58,37 +60,23 @@ struct AutoSpan final : Command {
         Made made;
         for (const Preset* preset : presets_for(session.backend().target_status()))
             for (const ScriptLine& line : script_lines(std::string(preset->program), preset->text))
-                if (auto done = make(session, place, line.text, made); !done)
-                    return done.complaint();
-        std::vector<std::string> left_out;
-        std::optional<Complaint> first;
+                make(session, place, preset->program, line.text, made);
         if (auto notes = session.backend().find_usdt_probes(marks_pattern)) {
-            MarkedSpans marked = marked_spans(*notes);
-            left_out = std::move(marked.left_out);
-            left_out.insert(left_out.end(), notes->skipped.begin(), notes->skipped.end());
-            // One that cannot be made is no reason to do without the others.
+            const MarkedSpans marked = marked_spans(*notes);
+            std::ranges::copy(marked.left_out, std::back_inserter(made.left_out));
+            std::ranges::copy(notes->skipped, std::back_inserter(made.left_out));
             for (const MarkedSpan& span : marked.spans)
-                if (auto done = make(session, place,
-                                     fmt::format("span {} {}", span.name, span.definition), made);
-                    !done) {
-                    left_out.push_back(fmt::format("{}: {}", span.name, done.complaint().message));
-                    first = first.value_or(done.complaint());
-                }
+                make(session, place, span.name,
+                     fmt::format("span {} {}", span.name, span.definition), made);
         }
-        if (made.spans == 0 && !first)
+        if (made.spans == 0)
             if (const auto listeners = session.backend().find_listeners())
                 for (const ListenerSpan& span : listener_spans(*listeners))
-                    if (auto done =
-                            make(session, place,
-                                 fmt::format("span {} {}", span.name, span.definition), made);
-                        !done) {
-                        left_out.push_back(
-                            fmt::format("{}: {}", span.definition, done.complaint().message));
-                        first = first.value_or(done.complaint());
-                    }
+                    make(session, place, span.definition,
+                         fmt::format("span {} {}", span.name, span.definition), made);
         if (made.spans == 0)
-            return first ? *first : nothing_known(place.at, left_out);
-        for (const std::string& text : some_of(left_out))
+            return made.first ? *made.first : nothing_known(place.at, made.left_out);
+        for (const std::string& text : some_of(made.left_out))
             made.reply.text += fmt::format("  left out: {}\n", escape_untrusted(text));
         return made.reply;
     }
@@ -97,17 +85,22 @@ struct AutoSpan final : Command {
     struct Made {
         size_t spans = 0;
         Reply reply;
+        std::vector<std::string> left_out{}; // and why
+        std::optional<Complaint> first{};    // of them, that it was tried to make
     };
 
-    static Parsed<void> make(Session& session, const CommandPlace& place, const std::string& line,
-                             Made& made) {
+    // One that cannot be made is no reason to do without the others.
+    static void make(Session& session, const CommandPlace& place, std::string_view of,
+                     const std::string& line, Made& made) {
         auto reply = session.run_inside(line, place.at);
-        if (!reply)
-            return reply.complaint();
+        if (!reply) {
+            made.left_out.push_back(fmt::format("{}: {}", of, reply.complaint().message));
+            made.first = made.first.value_or(reply.complaint());
+            return;
+        }
         made.spans++;
         made.reply.text += reply->text;
         made.reply.json.insert(made.reply.json.end(), reply->json.begin(), reply->json.end());
-        return {};
     }
 
     // A hostile file may have any number.

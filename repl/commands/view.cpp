@@ -59,8 +59,8 @@ Opens the pane that was shown last, or PANE. Collecting goes on as it is. Every 
 this list, which is shown at the bottom and kept in the history. q and Ctrl-C return to the prompt,
 where everything goes on; while a command runs or is typed, Ctrl-C ends that instead. Ctrl-Z
 suspends auger. NO_COLOR=1 turns colours off. `overhead` in the status line is auger's own CPU time
-and what its samples take of the target's threads, as a share of one CPU; probes are not in it (the
-command `overhead` has them).)help",
+and what samples, waits and probes take of the target's threads, as a share of one CPU; the command
+`overhead` tells how much of the target's own CPU time that is, by cause.)help",
         .examples = R"help(view
 view flame)help",
         .arguments = {{.words = pane_words()}, {}},

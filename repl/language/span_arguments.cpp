@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "repl/language/span_arguments.h"
 
+#include "loader/values/expression_token.h"
 #include "repl/language/lexer.h"
 #include "repl/language/raw_words.h"
 #include "repl/language/sections.h"
@@ -11,7 +12,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <optional>
 #include <utility>
@@ -23,22 +23,22 @@ constexpr std::string_view return_suffix = "%return";
 constexpr std::string_view thread_key = "thread";
 constexpr std::string_view exchanges_word = "exchanges";
 
-bool of_word(char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-}
-
 // Whether an expression or predicate needs the call's result, so that it is known at its return.
+// What is wrong with it is told where it is compiled.
 bool needs_return(std::string_view expression) {
-    for (const std::string_view word : {std::string_view("ret"), std::string_view("errno")})
-        for (size_t at = 0; (at = expression.find(word, at)) != std::string_view::npos; ++at) {
-            const size_t end = at + word.size();
-            // A member of this name is something else.
-            const bool member = at > 0 && (expression[at - 1] == '.' ||
-                                           (at > 1 && expression.substr(at - 2, 2) == "->"));
-            if (!member && (at == 0 || !of_word(expression[at - 1])) &&
-                (end == expression.size() || !of_word(expression[end])))
-                return true;
-        }
+    using Kind = ExpressionToken::Kind;
+    const auto tokens = expression_tokens(expression);
+    if (!tokens)
+        return false;
+    for (size_t i = 0; i < tokens->size(); i++) {
+        const ExpressionToken& token = (*tokens)[i];
+        // A member of this name is something else.
+        const ExpressionToken* const before = i > 0 ? &(*tokens)[i - 1] : nullptr;
+        const bool member =
+            before && before->kind == Kind::symbol && (before->text == "." || before->text == "->");
+        if (token.kind == Kind::name && !member && (token.text == "ret" || token.text == "errno"))
+            return true;
+    }
     return false;
 }
 

@@ -7,6 +7,7 @@
 #include "repl/language/script.h"
 #include "repl/terminal/busy_note.h"
 #include "repl/terminal/terminal_view.h"
+#include "views/overhead_text.h"
 
 #include <fmt/format.h>
 
@@ -81,29 +82,26 @@ uint64_t cpu_time_ns() {
     return ns(usage.ru_utime) + ns(usage.ru_stime);
 }
 
-// What auger costs, of one CPU, lately: its own time, and that which its samples take.
+// What auger costs, of one CPU, lately: its own time, and that which it takes of the target's.
 class Load {
   public:
-    double of(const LedgerEvent& ledger) {
+    double of(const Overhead& overhead) {
         const auto now = steady_clock::now();
-        if (now - since_ < std::chrono::seconds(1))
-            return share_;
-        const uint64_t cpu = cpu_time_ns();
-        const uint64_t taken = ledger.ticks * ledger.sample_gap_ns;
-        const auto elapsed = std::chrono::duration<double, std::nano>(now - since_).count();
-        if (since_ != steady_clock::time_point{})
-            share_ =
-                static_cast<double>(cpu - cpu_ + (taken > taken_ ? taken - taken_ : 0)) / elapsed;
-        since_ = now;
-        cpu_ = cpu;
-        taken_ = taken;
-        return share_;
+        if (now - since_ >= std::chrono::seconds(1)) {
+            const uint64_t cpu = cpu_time_ns();
+            const auto elapsed = std::chrono::duration<double, std::nano>(now - since_).count();
+            if (since_ != steady_clock::time_point{})
+                own_ = static_cast<double>(cpu - cpu_) / elapsed;
+            since_ = now;
+            cpu_ = cpu;
+        }
+        return own_ + overhead_of_a_cpu(overhead);
     }
 
   private:
     steady_clock::time_point since_{};
-    uint64_t cpu_ = 0, taken_ = 0;
-    double share_ = 0;
+    uint64_t cpu_ = 0;
+    double own_ = 0;
 };
 
 } // namespace
@@ -240,7 +238,7 @@ class LiveView::Run {
             return;
         drawn_ = state_of_model();
         state_ = session_.screen_state();
-        state_.overhead = overhead_.of(session_.model().ledger());
+        state_.overhead = overhead_.of(session_.model().ledger().overhead);
         state_.ended = !pumping_;
         work(pressed_ ? key_slice : work_slice);
         // A command that auger started has the same terminal.

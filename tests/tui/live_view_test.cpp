@@ -222,6 +222,22 @@ TEST_F(LiveView, LeadsByKeysAloneToTheCallThatIsToBlame) {
 }
 
 // A command that auger started writes to the same terminal.
+// A thread that does nothing but hit probes spends nearly all of the CPU time that it gets there.
+// It gets a third of a CPU or more where two others want it, and the estimate may be off by half.
+TEST_F(LiveView, TellsWhatProbesCost) {
+    Program program("hot_calls", {"--work", "0"});
+    program.wait_ready();
+    Terminal terminal = shell();
+    terminal.enter(std::string(AUGER_BINARY) + " --prompt -p " + std::to_string(program.pid()));
+    terminal.enter("overhead off; exit ret; time hot; view");
+    const std::regex overhead(R"(overhead ([0-9.]+) %)");
+    EXPECT_TRUE(wait_until([&] {
+        const std::string window = terminal.window();
+        std::smatch found;
+        return std::regex_search(window, found, overhead) && std::stod(found[1]) > 15;
+    })) << terminal.window();
+}
+
 TEST_F(LiveView, IsWrittenAgainOverWhatItsCommandPrints) {
     Terminal terminal = shell();
     terminal.enter(std::string(AUGER_BINARY) +

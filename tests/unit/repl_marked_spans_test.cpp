@@ -6,6 +6,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 namespace auger {
 namespace {
 
@@ -82,6 +84,26 @@ TEST(MarkedSpans, AreMadeBySpanAuto) {
     // Beside what is known of the program.
     test.backend.process_name = "nginx";
     EXPECT_THAT(test.run("span auto"), HasSubstr("timing request (probe 2) from ngx_http_"));
+}
+
+// What cannot be made of the one program is no reason to do without the other's.
+TEST(MarkedSpans, AreMadeWithoutThoseThatCannotBe) {
+    TestSession nginx, both;
+    for (TestSession* test : {&nginx, &both}) {
+        test->backend.process_name = "nginx";
+        test->run("target 4711");
+    }
+    nginx.run("span auto");
+    const auto made = std::ranges::find_if(nginx.backend.log, [](const std::string& line) {
+        return line.starts_with("add 1 request ");
+    });
+    ASSERT_NE(made, nginx.backend.log.end());
+    both.backend.marks = probes_named({"order__begin", "order__end"});
+    both.backend.failing = {*made};
+    const std::string said = both.run("span auto");
+    EXPECT_THAT(said, HasSubstr("from usdt:auger:order__begin key arg0 to "));
+    EXPECT_THAT(said, HasSubstr("  left out: nginx: "));
+    EXPECT_EQ(both.failure, std::nullopt);
 }
 
 TEST(MarkedSpans, AreSuggested) {

@@ -46,6 +46,9 @@ TEST(SpanCommand, PointsWithKeysAndPredicates) {
               (SpanPoint{.probe = "f", .keep = true}));
     EXPECT_FALSE(span_of("from f key p->ret to g").points[0].at_return);
     EXPECT_TRUE(span_of("from f if arg0>ret to g").points[0].at_return);
+    EXPECT_FALSE(span_of(R"(from f if str(arg0) == "ret" to g)").points[0].at_return);
+    EXPECT_FALSE(span_of(R"(from f if str(arg0) == "a\" ret" to g)").points[0].at_return);
+    EXPECT_TRUE(span_of(R"(from f if str(arg0) == "a" and ret to g)").points[0].at_return);
     EXPECT_EQ(span_of("from f to g").limit_ns, 600'000'000'000u);
 }
 
