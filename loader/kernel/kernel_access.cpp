@@ -52,6 +52,17 @@ UniqueFd hold_exit_tracepoint(const Tracefs& tracefs) {
 
 } // namespace
 
+ProgramsOptions loadable_programs(const Features& features, AttachWay way) {
+    const bool multi = way == AttachWay::multi;
+    return {.uprobe_multi = multi,
+            .uprobe_session = multi && features.uprobe_session,
+            .off_cpu = features.context_switches,
+            .task_iterators = features.task_iterators,
+            .socket_tracepoints = features.socket_tracepoints,
+            .map_iterators = features.map_iterators,
+            .disables_preemption = features.disables_preemption};
+}
+
 Result<KernelAccess> KernelAccess::open(const LiveOptions& options) {
     raise_limits();
     // Before there is anything for others to have their share of. Where they cannot be had, a kill
@@ -87,11 +98,9 @@ Result<KernelAccess> KernelAccess::open(const LiveOptions& options) {
                                           : Work::observing)))
         return system_error("give up", "capabilities");
     UniqueFd exit_event = hold_exit_tracepoint(tracefs);
-    auto programs = Programs::load(
-        {way == AttachWay::multi, way == AttachWay::multi && features.uprobe_session,
-         features.context_switches, features.task_iterators, features.socket_tracepoints,
-         features.map_iterators, features.disables_preemption,
-         options.late_walk_jiffies.value_or(WIRE_UNWIND_LATE_JIFFIES)});
+    ProgramsOptions loadable = loadable_programs(features, way);
+    loadable.late_walk_jiffies = options.late_walk_jiffies.value_or(loadable.late_walk_jiffies);
+    auto programs = Programs::load(loadable);
     if (!programs)
         return programs.error();
     auto ring = EventRing::make((*programs)->map_fd(MapKind::events));

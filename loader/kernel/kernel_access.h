@@ -18,6 +18,9 @@
 
 namespace auger {
 
+// Which programs there are, and in which form, where probes are attached in that way.
+ProgramsOptions loadable_programs(const Features& features, AttachWay way);
+
 struct KernelAccess {
     Features features;
     AttachWay way; // how probes are attached

@@ -216,7 +216,6 @@ Result<void> LiveProbes::attach_span(Probe& span, const TargetView& view, ProbeR
     span.info.specs.push_back(own.spec);
     functions_.add(own.spec, span.info.id, {});
     span.places.push_back(std::move(own));
-    const size_t told_before = span.info.specs.size();
     auto give_up = [&](const Error& error) {
         remove_points(span);
         for (const Place& place : span.places) {
@@ -224,11 +223,9 @@ Result<void> LiveProbes::attach_span(Probe& span, const TargetView& view, ProbeR
             functions_.remove(place.spec);
         }
         span.places.clear();
-        // Their specs are known by now.
-        span.info.deleted = true;
+        // Its specs are known by now. A span that was to come back stays, with what it has.
+        span.info.deleted = !span.info.off;
         sink_.on_probe(span.info);
-        span.info.deleted = false;
-        span.info.specs.resize(told_before - 1);
         return error;
     };
 

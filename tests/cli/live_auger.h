@@ -26,7 +26,11 @@ class Shop {
     static constexpr int rounds = 100; // of each clerk; half of them the apprentice's
     static constexpr int clerks = 2;
 
-    Shop() { program_.wait_ready(); }
+    // `path`: a copy of it.
+    explicit Shop(const std::string& path = "shop")
+        : program_(path, {"--calls", std::to_string(rounds), "--wait", "--linger"}) {
+        program_.wait_ready();
+    }
     std::string pid() const { return std::to_string(program_.pid()); }
     void open() { program_.go(); }
     // Reads its account, once it has closed.
@@ -40,7 +44,7 @@ class Shop {
     uint64_t served() const { return plain() + difficult() + apprentices(); }
 
   private:
-    Program program_{"shop", {"--calls", std::to_string(rounds), "--wait", "--linger"}};
+    Program program_;
 };
 
 class LiveAuger {

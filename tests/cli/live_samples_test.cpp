@@ -7,10 +7,12 @@
 #include "tests/support/run.h"
 
 #include <fmt/format.h>
+#include <sched.h>
 
 #include <cmath>
 #include <csignal>
 #include <filesystem>
+#include <map>
 #include <sstream>
 
 namespace auger::test {
@@ -24,6 +26,13 @@ constexpr double hz = 4999;
 
 class LiveSamples : public LiveTest {
   protected:
+    // Of what has that label.
+    static double cpu_ns_of(json flame, const std::string& label, const std::string& function) {
+        for (json& entry : flame["stacks"])
+            if (entry["stack"][0] != label)
+                entry["cpu"] = 0;
+        return cpu_ns_in(flame, function);
+    }
     // Of n samples' worth of time five standard deviations are 5 / sqrt(n) of it.
     static void expect_time(double ns, double truth_ns, const char* what) {
         EXPECT_NEAR(ns / truth_ns, 1, 5 / std::sqrt(truth_ns / 1e9 * hz) + 0.05) << what;
@@ -50,6 +59,13 @@ TEST_F(LiveSamples, AreWhereTheTimeWentInEveryView) {
         EXPECT_EQ(samples_of(auger.ask(std::string("flame by ") + by)), samples) << by;
     EXPECT_THAT(labels_of(auger.ask("flame by comm")),
                 testing::IsSupersetOf({"clerk-0", "clerk-1", "apprentice"}));
+    // The apprentice, a process of its own, has a search in ten customers, too.
+    const json by_process = auger.ask("flame by process");
+    const double learnt = 6e6 * static_cast<double>(shop.apprentices() / 10);
+    expect_time(cpu_ns_of(by_process, "apprentice", "search"), learnt, "the apprentice's searches");
+    expect_time(cpu_ns_of(by_process, "shop", "search"), searched - learnt, "the clerks'");
+    expect_time(cpu_ns_of(by_process, "apprentice", "advise"),
+                3e5 * static_cast<double>(shop.apprentices()), "the apprentice's advice");
     std::set<std::string> threads;
     for (const char* pid : {"", "apprentice_pid"}) {
         const std::string of = *pid ? shop.account[pid].dump() : shop.pid();
@@ -70,10 +86,6 @@ TEST_F(LiveSamples, AreWhereTheTimeWentInEveryView) {
     group = group.substr(group.rfind(':') + 1);
     group.pop_back();
     EXPECT_EQ(labels_of(auger.ask("flame by cgroup")), std::set<std::string>{group});
-    for (const std::string& label : labels_of(auger.ask("flame by cpu"))) {
-        ASSERT_TRUE(label.starts_with("cpu ")) << label;
-        EXPECT_LT(std::stol(label.substr(4)), sysconf(_SC_NPROCESSORS_CONF));
-    }
 
     const json under = auger.ask("flame under search");
     for (const json& entry : under["stacks"])
@@ -186,11 +198,7 @@ TEST_F(LiveSamples, ThatAFilterKeptOutComeAgainWithoutIt) {
     program.wait_ready();
     LiveAuger auger({"-p", std::to_string(program.pid())});
     const auto sampled_of = [&](const std::string& thread) {
-        json flame = auger.ask("flame by comm");
-        for (json& entry : flame["stacks"])
-            if (entry["stack"][0] != thread)
-                entry["cpu"] = 0;
-        return cpu_ns_in(flame, "hot");
+        return cpu_ns_of(auger.ask("flame by comm"), thread, "hot");
     };
     const auto spent = [&] {
         program.signal(SIGUSR1);
@@ -218,6 +226,53 @@ TEST_F(LiveSamples, ThatAFilterKeptOutComeAgainWithoutIt) {
     EXPECT_GE(sampled, ending - begun - off(ending - begun));
     EXPECT_LE(sampled, after - before + off(after - before));
     auger.run({"assert lost == 0"});
+    program.signal(SIGTERM);
+}
+
+// A thread that is allowed on one CPU, and then on another one, runs nowhere else.
+TEST_F(LiveSamples, AreOfTheCpuThatTheThreadWasOn) {
+    cpu_set_t allowed;
+    ASSERT_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+    std::vector<int> cpus;
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &allowed))
+            cpus.push_back(cpu);
+    Program program("spinner", {"--threads", "1", "--slice-us", "1000", "--seconds", "300"});
+    program.wait_ready();
+    const auto allow = [&](int cpu) {
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(cpu, &one);
+        for (const auto& task : std::filesystem::directory_iterator(
+                 "/proc/" + std::to_string(program.pid()) + "/task"))
+            ASSERT_EQ(sched_setaffinity(std::stoi(task.path().filename()), sizeof one, &one), 0);
+    };
+    const auto spent = [&] {
+        program.signal(SIGUSR1);
+        return program.account()["threads"][0]["hot"]["cpu_ns"].get<double>();
+    };
+    LiveAuger auger({"-p", std::to_string(program.pid())});
+    std::map<int, double> truth;
+    std::set<std::string> labels;
+    allow(cpus.front());
+    auger.run({"sample 4999"});
+    for (const int cpu : {cpus.front(), cpus.back()}) {
+        allow(cpu);
+        labels.insert("cpu " + std::to_string(cpu));
+        const double before = spent();
+        EXPECT_TRUE(wait_until([&] {
+            auger.run({"wait 100ms"});
+            return spent() - before > 200e6;
+        }));
+        truth[cpu] += spent() - before;
+    }
+    auger.run({"sample off"});
+    const json flame = auger.ask("flame by cpu");
+    EXPECT_EQ(labels_of(flame), labels);
+    // It is sampled a little before and after each of them, for as long as a command takes.
+    for (const auto& [cpu, ns] : truth)
+        EXPECT_GE(cpu_ns_of(flame, "cpu " + std::to_string(cpu), "hot"),
+                  ns * (0.95 - 5 / std::sqrt(ns / 1e9 * hz)) - 2e6);
     program.signal(SIGTERM);
 }
 

@@ -3,9 +3,12 @@
 #include "tests/cli/invocation.h"
 #include "tests/cli/live_auger.h"
 #include "tests/support/http_client.h"
+#include "tests/support/run.h"
 
 #include <fmt/format.h>
 
+#include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -107,29 +110,80 @@ TEST_F(LiveServices, RecordTheStreamIntervalsAndSlowCalls) {
     }
     EXPECT_EQ(files("intervals", ".folded").size(), 1u);
     EXPECT_EQ(files("slow", ".auger").size(), 1u);
-    const auto replay = [&](const std::string& path, std::vector<std::string> more,
-                            const std::string& commands) {
-        std::vector<std::string> arguments{"--batch", "--json", "--replay", path, "-e", commands};
-        arguments.insert(arguments.end(), more.begin(), more.end());
-        const Outcome outcome = test::auger(arguments);
+    const auto replay = [&](const std::string& path, const std::string& commands) {
+        const Outcome outcome =
+            test::auger({"--batch", "--json", "--replay", path, "-e", commands});
         EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
         auto answers = json_lines(outcome.out);
         // What was said while it was recorded, of a busy machine's overhead for one.
         std::erase_if(answers, [](const json& line) { return line["command"] == "notice"; });
         return answers;
     };
-    const std::string path = folder_.path("a.auger");
-    for (const std::vector<std::string>& more :
-         {std::vector<std::string>{}, {"--sysroot", "/"}, {"--speed", "1000"}}) {
-        const auto answers = replay(path, more, "hist serve; flame");
-        ASSERT_EQ(answers.size(), 2u);
-        EXPECT_EQ(answers[0]["count"], shop.served());
-        EXPECT_GT(cpu_ns_in(answers[1], "search"), 0);
-    }
-    const auto calls =
-        replay(files("slow", ".auger").at(0), {"--sysroot", "/"}, "calls search -n 1");
+    const auto answers = replay(folder_.path("a.auger"), "hist serve; flame");
+    ASSERT_EQ(answers.size(), 2u);
+    EXPECT_EQ(answers[0]["count"], shop.served());
+    EXPECT_GT(cpu_ns_in(answers[1], "search"), 0);
+    const auto calls = replay(files("slow", ".auger").at(0), "calls search -n 1");
     ASSERT_EQ(calls.size(), 1u);
     EXPECT_EQ(calls[0]["stack"][0], "search");
+}
+
+// A recording that plays as fast as it was takes as long at least; or half of that.
+TEST_F(LiveServices, RecordingsPlayAtASpeed) {
+    using Clock = std::chrono::steady_clock;
+    Shop shop;
+    const std::string path = folder_.path("a.auger");
+    Clock::duration recorded{};
+    {
+        LiveAuger auger({"-p", shop.pid()});
+        auger.run({"time serve", "record " + path});
+        const auto begin = Clock::now();
+        auger.run({"wait 2s"});
+        see_all(auger, shop);
+        recorded = Clock::now() - begin;
+        auger.run({"record off"});
+    }
+    for (const std::string speed : {"1", "2", "1000"}) {
+        const auto begin = Clock::now();
+        const Outcome outcome = test::auger(
+            {"--batch", "--json", "--replay", path, "--speed", speed, "-e", "hist serve"});
+        const auto took = Clock::now() - begin;
+        EXPECT_EQ(outcome.code, 0) << outcome.err;
+        const auto answers = json_lines(outcome.out);
+        EXPECT_EQ(answers.back()["count"], shop.served());
+        EXPECT_GE(took, recorded / std::stoi(speed)) << speed;
+    }
+}
+
+// What ran had no names; what is below the folder is the same program with them.
+TEST_F(LiveServices, NamesThatARecordingLacksAreFoundBelowAFolder) {
+    const std::string stripped = folder_.path("stripped"), root = folder_.path("root"),
+                      path = folder_.path("a.auger");
+    std::filesystem::copy_file(program_path("shop"), stripped);
+    ASSERT_EQ(test::run({"/usr/bin/strip", stripped}).code, 0);
+    std::filesystem::create_directories(root + folder_.path(""));
+    std::filesystem::copy_file(program_path("shop"), root + stripped);
+    Shop shop(stripped);
+    {
+        LiveAuger auger({"-p", shop.pid()});
+        auger.run({"record " + path, "sample 4999"});
+        shop.open();
+        shop.close();
+        auger.run({"sample off", "record off"});
+        EXPECT_EQ(cpu_ns_in(auger.ask("flame"), "search"), 0);
+    }
+    const auto searched = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> arguments{"--batch", "--json", "--replay", path, "-e", "flame"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const Outcome outcome = test::auger(arguments);
+        EXPECT_EQ(outcome.code, 0) << outcome.err;
+        return cpu_ns_in(json_lines(outcome.out).back(), "search");
+    };
+    EXPECT_EQ(searched({}), 0);
+    EXPECT_EQ(searched({"--sysroot", "/"}), 0) << "the same file, still without names";
+    // Of n samples' worth of time five standard deviations are 5 / sqrt(n) of it.
+    const double truth = 6e6 * static_cast<double>(shop.searches());
+    EXPECT_NEAR(searched({"--sysroot", root}) / truth, 1, 5 / std::sqrt(truth / 1e9 * 4999) + 0.05);
 }
 
 // Recordings of intervals are one stream again, and each opens by itself.

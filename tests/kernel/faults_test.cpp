@@ -1,126 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every edit is whole or not at all: whichever of its steps the kernel refuses, what was in force
 // before still is, in the kernel's own maps and links, and the next edit works.
-#include "bpf/wire.h"
-#include "loader/kernel/bpf_calls.h"
-#include "tests/kernel/kernel_maps.h"
+#include "tests/kernel/faults.h"
 #include "tests/kernel/program.h"
 #include "tests/kernel/source_lines.h"
 #include "tests/kernel/ways.h"
 
-#include <bpf/bpf.h>
 #include <gmock/gmock.h>
 
-#include <charconv>
-#include <cstring>
+#include <algorithm>
 #include <filesystem>
+#include <functional>
 
 namespace auger::test {
 namespace {
 
 constexpr Threshold fixed(uint64_t ns) {
     return {Threshold::Kind::fixed, ns, 0};
-}
-
-// The n-th operation is refused, once.
-class NthFault final : public KernelFaults {
-  public:
-    explicit NthFault(size_t n) : n_(n) { set_kernel_faults(this); }
-    ~NthFault() override { set_kernel_faults(nullptr); }
-    int refuse() override { return ++asked_ == n_ ? ENOMEM : 0; }
-    bool happened() const { return asked_ >= n_; }
-
-  private:
-    size_t n_;
-    size_t asked_ = 0;
-};
-
-template <typename Value>
-std::string text_of(const Value& value) {
-    return {reinterpret_cast<const char*>(&value), sizeof value};
-}
-
-// What the programs in the kernel go by. What stands in a map and is not in force is left out.
-struct InForce {
-    std::vector<uint64_t> links;
-    std::map<uint32_t, std::pair<std::string, std::string>> specs; // and their programs
-    Elements targets, names;
-    std::map<std::string, std::vector<Bytes>> filters;
-    std::vector<std::string> gates;
-    std::vector<Bytes> counted_marks;
-    std::string config;
-    uint64_t rate_hz = 0;
-    std::string split, only;
-    std::map<uint32_t, std::pair<std::string, uint64_t>> probes; // text, threshold of slow calls
-
-    bool operator==(const InForce&) const = default;
-};
-
-InForce in_force(Session& session) {
-    must(session.backend().refresh());
-    const KernelMaps maps;
-    wire_config config = maps.config();
-    InForce state;
-    state.links = session.backend().links();
-    for (uint32_t i = 0; i < 16; i++) {
-        const auto spec = maps.at<wire_spec>("specs", i);
-        if (spec.flags)
-            state.specs[i] = {text_of(spec), spec.program ? text_of(maps.at<wire_call_program>(
-                                                                "call_programs", spec.program - 1))
-                                                          : ""};
-    }
-    state.targets = maps.all("targets");
-    state.names = maps.all("target_comms");
-    const auto generation = static_cast<uint32_t>(config.filter >> WIRE_FILTER_GENERATION_SHIFT);
-    for (const char* name : {"filter_pids", "filter_tids", "filter_cgroups", "filter_comms"}) {
-        for (const auto& [key, value] : maps.all(name)) {
-            uint32_t since = 0;
-            std::memcpy(&since, value.data(), sizeof since);
-            if (since >= generation)
-                state.filters[name].push_back(key);
-        }
-    }
-    for (uint32_t use = 0; use < WIRE_GATE_USES; use++) {
-        if (config.gate[use])
-            state.gates.push_back(
-                text_of(maps.at<wire_gate>("gates", 2 * use + config.gate[use] - 1)));
-    }
-    state.counted_marks = maps.keys("mark_counts");
-    // Threads are asked anew whether they are observed, whatever the number is; 0: each time.
-    config.scope = config.scope != 0;
-    state.config = text_of(config);
-    const Model& model = session.model();
-    state.rate_hz = model.ledger().rate_hz;
-    state.split = model.split().active ? model.split().branch.text() + "/" + model.split().label +
-                                             "/" + std::to_string(model.split().threshold.fixed_ns)
-                                       : "";
-    state.only = model.only().text;
-    for (const auto& [id, probe] : model.probes()) {
-        if (!probe.deleted)
-            state.probes[id.value] = {probe.text, probe.slow.fixed_ns};
-    }
-    return state;
-}
-
-// What differs, for who reads a failure.
-std::string difference(const InForce& a, const InForce& b) {
-    std::string text;
-    auto compare = [&](const char* name, bool same) {
-        text += same ? "" : std::string(name) + " ";
-    };
-    compare("links", a.links == b.links);
-    compare("specs", a.specs == b.specs);
-    compare("targets", a.targets == b.targets);
-    compare("names", a.names == b.names);
-    compare("filters", a.filters == b.filters);
-    compare("gates", a.gates == b.gates);
-    compare("marks", a.counted_marks == b.counted_marks);
-    compare("config", a.config == b.config);
-    compare("rate", a.rate_hz == b.rate_hz);
-    compare("split", a.split == b.split);
-    compare("only", a.only == b.only);
-    compare("probes", a.probes == b.probes);
-    return text;
 }
 
 class Faults : public WaysTest<LiveOptions::Attach> {};
@@ -168,73 +64,44 @@ TEST_P(Faults, LeaveInForceWhatWas) {
     auto sample = [&](const SamplingSettings& sampling) {
         return [&backend, sampling] { return backend.set_sampling(sampling); };
     };
-    struct Case {
-        const char* name;
-        Edit edit;
-        Edit back;
-    };
     const SplitInfo none;
-    auto try_all = [&](const std::vector<Case>& cases) {
-        for (const Case& one : cases) {
-            size_t refused = 0;
-            for (size_t n = 1;; n++) {
-                ASSERT_LT(n, 1000u) << one.name;
-                const InForce before = in_force(session);
-                NthFault fault(n);
-                const Result<void> edited = one.edit();
-                set_kernel_faults(nullptr);
-                if (edited) {
-                    must(one.back());
-                    // One that something else was done for counts as one that did not matter.
-                    if (fault.happened())
-                        continue;
-                    break;
-                }
-                ASSERT_TRUE(fault.happened()) << one.name << ": " << edited.error().message();
-                refused++;
-                const InForce after = in_force(session);
-                EXPECT_TRUE(after == before)
-                    << one.name << ", operation " << n << " refused: " << difference(before, after)
-                    << "changed";
-            }
-            // Names of those that ask nothing of the kernel begin with a dash.
-            EXPECT_EQ(refused == 0, one.name[0] == '-') << one.name;
-        }
-    };
-    const std::vector<Case> cases = {
-        {"target of two", [&] { return backend.set_target(two); },
-         [&] { return backend.set_target(target); }},
-        {"target by name", [&] { return backend.set_target(named); },
-         [&] { return backend.set_target(target); }},
-        {"add probe",
-         [&]() -> Result<void> {
-             auto added = backend.add_probe({ProbeId{++next_probe}, "fetch", fixed(7), values});
-             if (!added)
-                 return added.error();
-             // Recordings define specs in the order of their ids: a refused one leaves no gap.
-             EXPECT_EQ(added->places.at(0).spec.value, ++last_spec);
-             return {};
-         },
-         [&] { return backend.remove_probe(ProbeId{next_probe}); }},
-        {"slow", [&] { return backend.set_slow(handle, fixed(77), {}); },
-         [&] { return backend.set_slow(handle, fixed(1'000'000'000), {}); }},
-        {"slow with values", [&] { return backend.set_slow(handle, fixed(77), values); },
-         [&] { return backend.set_slow(handle, fixed(1'000'000'000), {}); }},
-        {"filter", [&] { return backend.set_filter(filter); },
-         [&] { return backend.set_filter({}); }},
-        {"split by line", split_to(by_line), split_to(none)},
-        {"split by value", split_to(by_value), split_to(none)},
-        {"only", [&] { return backend.set_only(in_calls); }, [&] { return backend.set_only({}); }},
-        {"sample", sample({99, false}), sample({0, false})},
-        {"sample wall", sample({99, true}), sample({0, false})},
-        {"raised", sample(raised), sample({0, false})},
-        {"-exit", [&] { return backend.set_way_out(WayOut::automatic); },
-         [&] { return backend.set_way_out(WayOut::ret); }},
-        {"-record", [&] { return backend.record(recording); }, [&] { return backend.record(""); }},
-        {"-keep", [&] { return backend.keep_last(std::chrono::seconds(1)); },
-         [&] { return backend.keep_last(std::chrono::seconds(0)); }},
-    };
-    try_all(cases);
+    refuse_each_step(
+        session,
+        {
+            {"target of two", [&] { return backend.set_target(two); },
+             [&] { return backend.set_target(target); }},
+            {"target by name", [&] { return backend.set_target(named); },
+             [&] { return backend.set_target(target); }},
+            {"add probe",
+             [&]() -> Result<void> {
+                 auto added = backend.add_probe({ProbeId{++next_probe}, "fetch", fixed(7), values});
+                 if (!added)
+                     return added.error();
+                 // Recordings define specs in the order of their ids: a refused one leaves no gap.
+                 EXPECT_EQ(added->places.at(0).spec.value, ++last_spec);
+                 return {};
+             },
+             [&] { return backend.remove_probe(ProbeId{next_probe}); }},
+            {"slow", [&] { return backend.set_slow(handle, fixed(77), {}); },
+             [&] { return backend.set_slow(handle, fixed(1'000'000'000), {}); }},
+            {"slow with values", [&] { return backend.set_slow(handle, fixed(77), values); },
+             [&] { return backend.set_slow(handle, fixed(1'000'000'000), {}); }},
+            {"filter", [&] { return backend.set_filter(filter); },
+             [&] { return backend.set_filter({}); }},
+            {"split by line", split_to(by_line), split_to(none)},
+            {"split by value", split_to(by_value), split_to(none)},
+            {"only", [&] { return backend.set_only(in_calls); },
+             [&] { return backend.set_only({}); }},
+            {"sample", sample({99, false}), sample({0, false})},
+            {"sample wall", sample({99, true}), sample({0, false})},
+            {"raised", sample(raised), sample({0, false})},
+            {"-exit", [&] { return backend.set_way_out(WayOut::automatic); },
+             [&] { return backend.set_way_out(WayOut::ret); }},
+            {"-record", [&] { return backend.record(recording); },
+             [&] { return backend.record(""); }},
+            {"-keep", [&] { return backend.keep_last(std::chrono::seconds(1)); },
+             [&] { return backend.keep_last(std::chrono::seconds(0)); }},
+        });
 
     // Again from where everything is in force, to something else and back.
     must(backend.set_filter(filter));
@@ -246,23 +113,24 @@ TEST_P(Faults, LeaveInForceWhatWas) {
     in_other.gate.terms[0].older = fixed(9'000'000);
     in_other.lines.clear();
     in_other.line_clauses.clear();
-    try_all({
-        {"another target", [&] { return backend.set_target(two); },
-         [&] { return backend.set_target(target); }},
-        {"another filter",
-         [&] {
-             return backend.set_filter({{}, {}, {"other"}, {}});
-         },
-         [&] { return backend.set_filter(filter); }},
-        {"another split", split_to(by_line), split_to(by_value)},
-        {"no split", split_to(none), split_to(by_value)},
-        {"another only", [&] { return backend.set_only(in_other); },
-         [&] { return backend.set_only(in_calls); }},
-        {"another rate", sample({777, false}), sample(raised)},
-        {"only the waits' rate", sample({777, true}), sample(raised)},
-        {"another slow", [&] { return backend.set_slow(handle, fixed(77), values); },
-         [&] { return backend.set_slow(handle, fixed(1'000'000'000), {}); }},
-    });
+    refuse_each_step(
+        session, {
+                     {"another target", [&] { return backend.set_target(two); },
+                      [&] { return backend.set_target(target); }},
+                     {"another filter",
+                      [&] {
+                          return backend.set_filter({{}, {}, {"other"}, {}});
+                      },
+                      [&] { return backend.set_filter(filter); }},
+                     {"another split", split_to(by_line), split_to(by_value)},
+                     {"no split", split_to(none), split_to(by_value)},
+                     {"another only", [&] { return backend.set_only(in_other); },
+                      [&] { return backend.set_only(in_calls); }},
+                     {"another rate", sample({777, false}), sample(raised)},
+                     {"only the waits' rate", sample({777, true}), sample(raised)},
+                     {"another slow", [&] { return backend.set_slow(handle, fixed(77), values); },
+                      [&] { return backend.set_slow(handle, fixed(1'000'000'000), {}); }},
+                 });
     must(backend.set_only({}));
     must(backend.set_filter({}));
 

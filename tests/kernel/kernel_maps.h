@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <filesystem>
@@ -67,6 +68,20 @@ class KernelMaps {
         Value found;
         std::memcpy(&found, value.data(), sizeof found);
         return found;
+    }
+    // All of an array.
+    template <typename Value>
+    std::vector<Value> array(const std::string& name, uint32_t size) const {
+        const Map& map = maps_.at(name);
+        std::vector<Value> values(size);
+        std::vector<uint32_t> keys(size);
+        EXPECT_EQ(map.value_size, sizeof(Value)) << name;
+        uint32_t next = 0, count = size;
+        const int read = bpf_map_lookup_batch(map.fd, nullptr, &next, keys.data(), values.data(),
+                                              &count, nullptr);
+        EXPECT_TRUE(read == 0 || read == -ENOENT) << name << " ends with this batch";
+        EXPECT_EQ(count, size) << name;
+        return values;
     }
     wire_config config() const { return at<wire_config>("auger_bp.bss", 0); }
 

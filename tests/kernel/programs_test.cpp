@@ -2,21 +2,26 @@
 // Programs: loaded when they are asked for, once, with the maps that there are.
 #include "loader/base/fd.h"
 #include "loader/kernel/features.h"
+#include "loader/kernel/kernel_access.h"
 #include "loader/kernel/programs.h"
+#include "tests/kernel/running_kernel.h"
 #include "tests/kernel/session.h"
 #include "tests/support/bpf_objects.h"
 
 #include <bpf/bpf.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <linux/bpf.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "auger.skel.h"
+
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 #include <iterator>
 #include <set>
+#include <utility>
 #include <vector>
 
 namespace auger::test {
@@ -66,6 +71,64 @@ TEST_F(KernelTest, ProgramsAreLoadedWhenTheyAreAskedFor) {
     EXPECT_EQ(held(), before + 8);
 }
 
+// How many there are in bpf/.
+size_t all_programs() {
+    auger_bpf* const skeleton = auger_bpf::open();
+    EXPECT_NE(skeleton, nullptr);
+    size_t count = 0;
+    bpf_program* program = nullptr;
+    bpf_object__for_each_program(program, skeleton->obj) count++;
+    auger_bpf::destroy(skeleton);
+    return count;
+}
+
+bool is_of_exchanges(ProgramKind kind) {
+    return kind == ProgramKind::exchange_receive || kind == ProgramKind::exchange_send ||
+           kind == ProgramKind::exchange_arrival || kind == ProgramKind::exchange_state ||
+           kind == ProgramKind::exchange_wait;
+}
+
+// What one kernel's verifier takes, another's need not: so each program is loaded with each of the
+// options that this kernel has, and without it, and none is left out but for what the kernel's
+// release does not have.
+TEST_F(KernelTest, EveryProgramIsTakenByTheKernel) {
+    const Features features = Features::detect();
+    const KernelRelease kernel = running_kernel();
+    std::vector<ProgramsOptions> forms = {loadable_programs(features, AttachWay::perf)};
+    if (kernel >= KernelRelease{6, 6}) {
+        forms.push_back(loadable_programs(features, AttachWay::multi));
+        // As on a kernel that preempts no program.
+        forms.front().disables_preemption = false;
+    }
+    for (const ProgramsOptions& form : forms) {
+        SCOPED_TRACE(fmt::format("uprobe_multi {}, disables_preemption {}", form.uprobe_multi,
+                                 form.disables_preemption));
+        const size_t before = held();
+        const auto programs = must(Programs::load(form));
+        size_t left_out = 0;
+        for (int i = 0; i <= static_cast<int>(ProgramKind::goroutine_call_list); i++) {
+            const auto kind = static_cast<ProgramKind>(i);
+            if (programs->can_load(kind)) {
+                const auto loaded = programs->program(kind);
+                EXPECT_TRUE(loaded) << loaded.error().message();
+                continue;
+            }
+            left_out++;
+            if (kind == ProgramKind::call_session)
+                EXPECT_TRUE(!form.uprobe_multi || kernel < (KernelRelease{6, 13}));
+            else if (is_of_exchanges(kind))
+                EXPECT_LT(kernel, (KernelRelease{6, 3}));
+            else
+                ADD_FAILURE() << "program " << i << " is left out";
+        }
+        for (size_t i = 0; i < Programs::tracepoint_programs; i++) {
+            const auto loaded = programs->tracepoint_program(i);
+            EXPECT_TRUE(loaded) << loaded.error().message();
+        }
+        EXPECT_EQ(held() - before + left_out, all_programs()) << "a kind is not listed here";
+    }
+}
+
 // As it was verified.
 std::vector<bpf_insn> instructions_of(int program) {
     bpf_prog_info info = {};
@@ -98,11 +161,8 @@ size_t kernel_function_calls(int program) {
 TEST_F(KernelTest, TaskStorageIsLookedUpWithoutPreemption) {
     utsname kernel{};
     ASSERT_EQ(uname(&kernel), 0);
-    const auto version = [](unsigned major, unsigned minor) { return major * 1000 + minor; };
-    unsigned major = 0, minor = 0;
-    ASSERT_EQ(std::sscanf(kernel.release, "%u.%u", &major, &minor), 2);
     const bool can = std::strstr(kernel.version, "PREEMPT") != nullptr &&
-                     version(major, minor) >= version(6, 10);
+                     running_kernel() >= KernelRelease{6, 10};
     EXPECT_EQ(Features::detect().disables_preemption, can) << kernel.release;
 
     const auto calls = [](bool disables_preemption) {

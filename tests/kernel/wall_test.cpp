@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Wall-clock time: what calls were running, blocked and waiting for a CPU, against the kernel's own
 // account of the threads, which the program reads for itself.
+#include "loader/base/quantile.h"
 #include "tests/kernel/program.h"
 #include "tests/kernel/session.h"
-#include "loader/base/quantile.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -15,6 +15,7 @@
 #include <cmath>
 #include <fstream>
 #include <map>
+#include <set>
 
 namespace auger::test {
 namespace {
@@ -203,39 +204,67 @@ TEST_F(Wall, SharesAreThoseOfTheKernelsOwnAccount) {
 }
 
 // The stack is the one with which the thread began to wait, and begins with what it waits in.
+// What each thread waits for, and from where: as much as it was blocked by the kernel's own
+// account.
 TEST_F(Wall, AWaitShowsItsSystemCallAndStack) {
-    Program program("waits", {"--calls", "30", "--wait"});
+    Program program("waits", {"--calls", "100", "--wait"});
     program.wait_ready();
     Session session;
     session.observe(program.pid());
-    must(session.backend().set_sampling({999, true}));
+    constexpr uint32_t rate_hz = 999;
+    must(session.backend().set_sampling({rate_hz, true}));
+    const double stolen_before = stolen_ns();
     program.go();
     session.pump_to_end();
+    const nlohmann::json account = program.account();
+    ASSERT_TRUE(account["ok"].get<bool>()) << account;
+    const double stolen = stolen_since_ns(stolen_before);
     session.backend().settle_symbols(std::chrono::seconds(10));
 
-    std::map<std::string, std::string> expected = {
-        {"sleeps", "[clock_nanosleep]"}, {"locks", "[futex]"}, {"reads", "[read]"}};
-    std::map<std::string, double> found, all;
+    // Of a thread's name and a system call: in which of the program's functions, innermost first.
+    const std::map<std::pair<std::string, std::string>, std::vector<std::string>> stacks = {
+        {{"sleeps", "[clock_nanosleep]"}, {"truth_sleep_us", "sleeps", "work"}},
+        {{"locks", "[clock_nanosleep]"}, {"truth_sleep_us", "locks", "work"}},
+        {{"locks", "[futex]"}, {"locks", "work"}},
+        {{"reads", "[read]"}, {"reads", "work"}}};
+    const std::set<std::string> functions = {"truth_sleep_us", "sleeps", "locks", "reads",
+                                             "work",           "feeder", "hold",  "main"};
+    std::map<std::pair<std::string, std::string>, double> found;
     const SampleStore& samples = session.model().samples();
     for (size_t i = 0; i < samples.size(); i++) {
         if (samples.kinds()[i] != SampleKind::blocked)
             continue;
-        const std::string& comm = session.model().symbols().thread(samples.threads()[i]).comm;
-        auto wanted = expected.find(comm);
-        if (wanted == expected.end())
-            continue;
         auto names = session.stack_names(samples.stacks()[i]);
-        all[comm] += static_cast<double>(samples.weights()[i]);
-        // Beyond libc's wrapper, which has no frame pointer, stands the function itself.
-        if (names.front() == wanted->second)
-            found[comm] += static_cast<double>(samples.weights()[i]);
+        const std::pair wait{session.model().symbols().thread(samples.threads()[i]).comm,
+                             names.front()};
+        const auto expected = stacks.find(wait);
+        if (expected == stacks.end())
+            continue;
+        found[wait] += static_cast<double>(samples.weights()[i]);
+        const std::string whole = testing::PrintToString(names);
+        std::erase_if(names, [&](const std::string& name) { return !functions.contains(name); });
+        EXPECT_EQ(names, expected->second) << whole;
     }
-    for (const auto& [comm, syscall] : expected) {
-        SCOPED_TRACE(comm);
-        EXPECT_GT(all[comm], 0);
-        // `locks` sleeps now and then as well, and each thread waits a little at its beginning.
-        EXPECT_GT(found[comm], 0.8 * all[comm]);
+    const auto expect_between = [&](const std::pair<std::string, std::string>& wait, double least,
+                                    double most) {
+        const Truth truth = truth_of(account, wait.first);
+        const double off = apart_ns(truth, truth.wall, stolen) + chance_ns(truth, least, rate_hz);
+        fmt::print("{} {}: {:.1f} ms, of {:.1f} to {:.1f}, by +-{:.1f}\n", wait.first, wait.second,
+                   found[wait] / 1e6, least / 1e6, most / 1e6, off / 1e6);
+        EXPECT_GE(found[wait], least - off);
+        EXPECT_LE(found[wait], most + off);
+    };
+    for (const auto& [comm, call] :
+         {std::pair{"sleeps", "[clock_nanosleep]"}, {"reads", "[read]"}}) {
+        const double blocked = truth_of(account, comm).blocked();
+        expect_between({comm, call}, blocked, blocked);
     }
+    // By the clock it slept so long, of which it may have been runnable, and ran, for a part.
+    const Truth locks = truth_of(account, "locks");
+    const double not_blocked = locks.cpu + locks.runnable;
+    expect_between({"locks", "[clock_nanosleep]"}, locks.slept - not_blocked, locks.slept);
+    expect_between({"locks", "[futex]"}, locks.blocked() - locks.slept,
+                   locks.blocked() - locks.slept + not_blocked);
 }
 
 // Switching it on and off again neither invents a wait nor touches an attachment.

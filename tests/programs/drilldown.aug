@@ -12,21 +12,21 @@ diff slow fast
 assert p99 handle > 2ms
 
 echo == 3. Keep only the calls that took the branch.
-split at drilldown.c:169
-only at drilldown.c:169
+split at drilldown.c:181
+only at drilldown.c:181
 wait until samples slow+taken >= 20 for 60s
 flame slow+taken
 assert share slow+taken recv > 30%
 
 echo == 4. From where does it receive? Three places. Trace the second with its values.
 sites recv in fetch
-time recv@drilldown.c:86
-slow recv@drilldown.c:92 > 1ms show fd, len, ret, errno
-wait until slow recv@drilldown.c:92 >= 5 for 60s
+time recv@drilldown.c:98
+slow recv@drilldown.c:104 > 1ms show fd, len, ret, errno
+wait until slow recv@drilldown.c:104 >= 5 for 60s
 
 echo == 5. Each late recv at that line, and one that fails, with its errno.
-calls recv@drilldown.c:92 -n 3
-slow recv@drilldown.c:100 > 1ns if ret < 0 show len, ret, errno
-wait until slow recv@drilldown.c:100 >= 5 for 60s
-calls recv@drilldown.c:100 -n 2
+calls recv@drilldown.c:104 -n 3
+slow recv@drilldown.c:112 > 1ns if ret < 0 show len, ret, errno
+wait until slow recv@drilldown.c:112 >= 5 for 60s
+calls recv@drilldown.c:112 -n 2
 status

@@ -6,6 +6,7 @@
 // what was passed, what came back and when, and writes it to the file of --log, one object of JSON
 // a line, each function's calls under its name.
 #define _GNU_SOURCE
+#include "common/clocks.h"
 #include "common/truth.h"
 
 #include <errno.h>
@@ -49,10 +50,19 @@ struct worker {
     pthread_t thread, peer;
 };
 
-// One call, from just before it to just after.
+// One call, from just before it to just after, and how often the thread waited in it.
 struct span {
-    uint64_t start, end;
+    uint64_t start, end, waits;
 };
+
+static struct span begin_span(void) {
+    return (struct span){.waits = waits_now(), .start = truth_now()};
+}
+
+static void end_span(struct span* span) {
+    span->end = truth_now();
+    span->waits = waits_now() - span->waits;
+}
 
 static void log_begin(const char* function, struct span span) {
     pthread_mutex_lock(&log_lock);
@@ -70,8 +80,10 @@ static void log_received(const char* site, struct span span, int fd, size_t want
     if (!log_file)
         return;
     log_begin("recv", span);
-    fprintf(log_file, ",\"site\":\"%s\",\"fd\":%d,\"requested\":%zu,\"returned\":%zd,\"errno\":%d",
-            site, fd, wanted, got, got < 0 ? error : 0);
+    fprintf(log_file,
+            ",\"site\":\"%s\",\"fd\":%d,\"requested\":%zu,\"returned\":%zd,\"errno\":%d,\"waits\":"
+            "%" PRIu64,
+            site, fd, wanted, got, got < 0 ? error : 0, span.waits);
     log_end();
 }
 
@@ -82,24 +94,24 @@ TIMED uint32_t fetch(int server, const struct req* req) {
     char extra[32];
     truth_expect(send(server, &req->id, sizeof req->id, 0) == sizeof req->id, "send failed");
 
-    span.start = truth_now();
+    span = begin_span();
     ssize_t got = recv(server, &found, sizeof found, MSG_WAITALL); // RECV found
-    span.end = truth_now();
+    end_span(&span);
     truth_count(&recv_found);
     log_received("found", span, server, sizeof found, got, errno);
 
-    span.start = truth_now();
+    span = begin_span();
     got = recv(server, &amount, sizeof amount, MSG_WAITALL); // RECV amount
-    span.end = truth_now();
+    end_span(&span);
     truth_count(&recv_amount);
     truth_add(&recv_amount_late, amount.late);
     log_received("amount", span, server, sizeof amount, got, errno);
 
     const size_t room = 1 + req->len % sizeof extra;
-    span.start = truth_now();
+    span = begin_span();
     got = recv(server, extra, room, MSG_DONTWAIT); // RECV extra
     const int error = errno;
-    span.end = truth_now();
+    end_span(&span);
     truth_count(&recv_extra);
     truth_expect(got == -1 && error == EAGAIN, "there was more to receive");
     log_received("extra", span, server, room, got, error);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The kernel's clocks of a thread, ns.
+// The kernel's clocks of a thread, ns, and how often it waited.
 #pragma once
 
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
@@ -30,4 +31,11 @@ static inline uint64_t runnable_now(int schedstat) {
     text[size] = 0;
     sscanf(text, "%" SCNu64 " %" SCNu64, &cpu, &delay);
     return delay;
+}
+
+// How often this thread has left its CPU to wait for something.
+static inline uint64_t waits_now(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_THREAD, &usage);
+    return (uint64_t)usage.ru_nvcsw;
 }

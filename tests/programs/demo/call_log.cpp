@@ -34,15 +34,17 @@ void report_durations(FILE* out, const char* key, std::vector<uint64_t> duration
 void write_received(FILE* out, const char* key, const Received& received) {
     fprintf(out,
             ",\"%s\":{\"calls\":%" PRIu32 ",\"longest_ns\":%" PRIu64 ",\"requested\":%" PRIu64
-            ",\"returned\":%" PRId64 "}",
-            key, received.calls, received.longest_ns, received.requested, received.returned);
+            ",\"returned\":%" PRId64 ",\"waits\":%" PRIu64 "}",
+            key, received.calls, received.longest_ns, received.requested, received.returned,
+            received.waits);
 }
 
 } // namespace
 
-void Received::add(uint64_t start, size_t wanted, ssize_t got) {
+void Received::add(const Start& start, size_t wanted, ssize_t got) {
     calls++;
-    longest_ns = std::max(longest_ns, truth_now() - start);
+    longest_ns = std::max(longest_ns, truth_now() - start.ns);
+    waits += waits_now() - start.waits;
     requested += wanted;
     returned += got;
 }

@@ -7,6 +7,7 @@
 //     outside.start <= entry <= inside.start   and   inside.end <= exit <= outside.end
 #pragma once
 
+#include "common/clocks.h"
 #include "common/truth.h"
 
 #include <mutex>
@@ -44,9 +45,14 @@ struct Received {
     uint64_t longest_ns = 0;
     uint64_t requested = 0; // bytes
     int64_t returned = 0;
+    uint64_t waits = 0; // how often the thread waited in them
 
+    struct Start {
+        uint64_t waits = waits_now();
+        uint64_t ns = truth_now();
+    };
     // One call, from before it until now.
-    void add(uint64_t start, size_t wanted, ssize_t got);
+    void add(const Start& start, size_t wanted, ssize_t got);
 };
 
 struct Call {

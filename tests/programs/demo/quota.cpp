@@ -48,7 +48,7 @@ TIMED Quota fetch_quota(const Socket& server, uint32_t account, Call& call) {
     server.send_all(&question, sizeof question);
 
     QuotaFound found{};
-    uint64_t start = truth_now();
+    Received::Start start;
     ssize_t size = recv(server.fd(), &found, sizeof found, MSG_WAITALL); // RECV found
     call.found.add(start, sizeof found, size);
     if (size != sizeof found)
@@ -56,7 +56,7 @@ TIMED Quota fetch_quota(const Socket& server, uint32_t account, Call& call) {
     truth_expect(found.account == account, "the quota server answered another question");
 
     QuotaAmount amount{};
-    start = truth_now();
+    start = {};
     size = recv(server.fd(), &amount, sizeof amount, MSG_WAITALL); // RECV amount
     call.amount.add(start, sizeof amount, size);
     if (size != sizeof amount)
