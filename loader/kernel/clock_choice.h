@@ -19,7 +19,8 @@ class ClockChoice {
 
     // There is another target.
     void begin_anew();
-    // Those that begin and end processes are among them.
+    // Those of processes are among them, also of such as come to the target by executing a program
+    // of its name.
     void on_thread_birth(uint64_t time_ns);
     void on_thread_end(uint64_t time_ns) { ends_.add(time_ns); }
     // Looks now and then how many threads there are, and what their clocks cost.

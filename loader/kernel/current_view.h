@@ -7,6 +7,8 @@
 #include "loader/kernel/module_catalogue.h"
 #include "loader/kernel/target_view.h"
 
+#include <vector>
+
 namespace auger {
 
 class CurrentView {
@@ -20,11 +22,16 @@ class CurrentView {
     // Processes or their modules have changed.
     void expire() { is_old_ = true; }
 
+    // There is another target.
+    void begin_anew();
     // See TargetView.
     bool births_often() const { return births_often_; }
-    void set_births_often(bool often);
+    void note_births_often();
 
   private:
+    // Processes come and go, maybe faster than anybody looks: what one has mapped the next will.
+    void keep_modules(std::vector<TargetModule> former);
+
     const LiveTarget& target_;
     ModuleCatalogue& catalogue_;
     TargetView view_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// EventRate: whether something happens often.
+// EventRate: whether something happens often. What is told in two ways may be told out of order.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ class EventRate {
     // Ten times within the second before `now_ns`.
     bool often(uint64_t now_ns) const {
         const uint64_t oldest = times_[next_];
-        return oldest != 0 && now_ns - oldest < window_ns;
+        return oldest != 0 && now_ns < oldest + window_ns;
     }
 
   private:

@@ -197,8 +197,9 @@ class LiveBackend final : public Backend {
                           *kernel_.guard, statistics_, tee_};
     ClockChoice clocks_{sampling_, tee_};
     SpanSweep spans_{programs_, probes_};
-    TargetMembers members_{target_,           view_,  updates_, sampling_, overhead_.clock(),
-                           names_.mappings(), spans_, tee_};
+    TargetMembers members_{target_,           view_,   updates_,
+                           sampling_,         clocks_, overhead_.clock(),
+                           names_.mappings(), spans_,  tee_};
     LiveMappings mappings_{kernel_.watch, target_, names_.mappings(), view_,
                            updates_,      clocks_, emulators_};
 

@@ -96,7 +96,7 @@ void LiveLedger::report(uint64_t now_ns) const {
         programs_.missed_socket_calls();
     ledger.lost["records: malformed"] = ring_.malformed() + watch_.malformed();
     ledger.lost["mapping events: perf ring full"] = watch_.lost();
-    ledger.lost["processes: libraries not probed from the start"] = updates_.late();
+    ledger.lost["processes: not probed from the start"] = updates_.late();
     ledger.lost["files: more than are looked into for one user"] = catalogue_.left_out();
     ledger.lost[fmt::format("mappings: more than {} in a process",
                             ModuleMap::Limits{}.mappings_per_image)] =

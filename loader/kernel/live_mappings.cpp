@@ -30,15 +30,18 @@ void LiveMappings::on_event(const ProcessEvent& event) {
         return;
     }
     auto pid = static_cast<pid_t>(event.pid);
-    // The ring's word of a new child comes after its first mappings, so births are noted here too.
-    if (event.new_process() && (target_.contains(static_cast<pid_t>(event.parent_pid)) ||
-                                children_.contains(static_cast<pid_t>(event.parent_pid))))
-        children_.insert(pid);
-    bool concerns_us = target_.everything() || target_.contains(pid) || children_.contains(pid);
+    // The ring's word of a process that joins comes after its first mappings, and it may have ended
+    // by then, so that is noted here too.
+    if ((event.new_process() && (target_.contains(static_cast<pid_t>(event.parent_pid)) ||
+                                 joined_.contains(static_cast<pid_t>(event.parent_pid)))) ||
+        (event.kind == Kind::exec && target_.is_named(event.text)))
+        joined_.insert(pid);
+    bool concerns_us = target_.everything() || target_.contains(pid) || joined_.contains(pid);
     if (!concerns_us || pid == getpid())
         return;
     if (event.kind == Kind::exit) {
-        clocks_.on_thread_end(event.time);
+        if (event.tid != event.pid)
+            clocks_.on_thread_end(event.time);
         // Its other threads have what is mapped to themselves now.
         if (event.tid == event.pid && !has_ended(pid))
             leaderless_[pid] = event;
@@ -46,7 +49,7 @@ void LiveMappings::on_event(const ProcessEvent& event) {
             on_end(event);
         return;
     }
-    if (event.kind == Kind::fork)
+    if (event.kind == Kind::fork && !event.new_process())
         clocks_.on_thread_birth(event.time);
     if (event.new_process() || event.kind == Kind::exec)
         leaderless_.erase(pid);
@@ -57,7 +60,7 @@ void LiveMappings::on_event(const ProcessEvent& event) {
 
 void LiveMappings::on_end(const ProcessEvent& event) {
     mappings_.apply(event);
-    children_.erase(static_cast<pid_t>(event.pid));
+    joined_.erase(static_cast<pid_t>(event.pid));
 }
 
 void LiveMappings::look_for_ends() {

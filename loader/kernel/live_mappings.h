@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // LiveMappings: what the processes of the target map, by the word of perf events, and by /proc when
-// events were lost. Of births and ends it takes from there what mappings need. Changes when
-// mappings are to be learnt in another way.
+// events were lost. Of births and ends it takes from there what mappings need, and those of
+// threads; of processes TargetMembers knows better. Changes when mappings are to be learnt in
+// another way.
 #pragma once
 
 #include "loader/kernel/clock_choice.h"
@@ -52,7 +53,9 @@ class LiveMappings {
     ProbeUpdates& updates_;
     ClockChoice& clocks_;
     EmulatorWatch& emulators_;
-    std::set<pid_t> children_; // running ones that were born of the target, as the watch saw them
+    // Running ones that were born of the target or execute a program of its name, as the watch saw
+    // them.
+    std::set<pid_t> joined_;
     std::map<pid_t, ProcessEvent> leaderless_; // by pid: the end of the first thread; others run
     bool events_were_lost_ = false;
     static constexpr uint64_t scan_share = 4; // of the time that one took, until the next

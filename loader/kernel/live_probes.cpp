@@ -274,6 +274,8 @@ void LiveProbes::update(const TargetView& view, uint64_t now_ns) {
             tell_what_was_read(probe, matches, now_ns);
         if (report.places.empty())
             continue;
+        if (report.places.size() == probe.places.size()) // the first ones
+            executed_before_ = std::max(executed_before_.value_or(0), probe.executed);
         tell(probe);
         sink_.on_notice(now_ns, fmt::format("{}: now {} in {} ({} more {}{})", probe.info.text,
                                             is_place(probe.pattern) ? "counted" : "timed",
@@ -322,6 +324,11 @@ void LiveProbes::widen(Probe& probe, PlaceGroup& group, const TargetView& view,
     tell_problem(problems, renewed.error().message(), now_ns);
 }
 
+void LiveProbes::note_execution() {
+    for (auto& [id, probe] : probes_)
+        probe.executed += probe.places.empty() && !probe.info.off;
+}
+
 bool LiveProbes::per_process() const {
     return std::ranges::any_of(probes_, [](const auto& probe) {
         return std::ranges::any_of(probe.second.groups, &PlaceGroup::per_process);
@@ -346,6 +353,7 @@ void LiveProbes::forget_process(pid_t pid) {
 void LiveProbes::leave_others(const TargetView& view) {
     go_switches_.leave_others(view);
     for (auto& [id, probe] : probes_) {
+        probe.executed = 0;
         for (PlaceGroup& group : probe.groups)
             group.leave_others(view);
     }

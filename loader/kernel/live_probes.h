@@ -34,6 +34,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace auger {
@@ -106,6 +107,10 @@ class LiveProbes {
     // probe.
     void withdraw(FileIdentity file, const std::string& why, uint64_t now_ns);
     bool empty() const { return probes_.empty(); }
+    // A process of the target has executed a program, which may have what a probe waits for.
+    void note_execution();
+    // Whether such was found since the last call, and how many processes had executed meanwhile.
+    std::optional<uint64_t> take_executed_before() { return std::exchange(executed_before_, {}); }
     // Some probe is in the target's processes one by one, so that it comes late to new ones.
     bool per_process() const;
 
@@ -297,7 +302,8 @@ class LiveProbes {
     std::optional<SplitRequest> split_;
     std::map<ProbeId, Probe> probes_;
     uint32_t next_point_ = first_point;
-    std::set<std::string> problems_; // that stand since the last update
+    std::set<std::string> problems_;          // that stand since the last update
+    std::optional<uint64_t> executed_before_; // see take_executed_before()
 };
 
 } // namespace auger

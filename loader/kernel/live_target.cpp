@@ -31,6 +31,11 @@ std::string describe(const ExitStatus& status) {
     return fmt::format("exit code {}", status.value);
 }
 
+// The kernel cuts names.
+std::string_view comm_to_match(std::string_view name) {
+    return name.substr(0, WIRE_COMM - 1);
+}
+
 template <typename Key>
 std::vector<Key> keys_of(int fd) {
     std::vector<Key> keys;
@@ -178,7 +183,7 @@ Result<void> LiveTarget::set(Prepared prepared) {
     std::set<std::array<char, WIRE_COMM>> kept_comms;
     if (spec.kind == Kind::name) {
         std::array<char, WIRE_COMM> comm = {};
-        spec.name.copy(comm.data(), WIRE_COMM - 1); // the kernel cuts names as well
+        comm_to_match(spec.name).copy(comm.data(), WIRE_COMM - 1);
         if (!enter(comms, comm, prepared.condition))
             return system_error("observe name", spec.name);
         kept_comms.insert(comm);
@@ -236,6 +241,10 @@ std::vector<pid_t> LiveTarget::running() const {
 bool LiveTarget::is_running(pid_t pid) const {
     const auto found = processes_.find(pid);
     return found != processes_.end() && found->second.running;
+}
+
+bool LiveTarget::is_named(const std::string& comm) const {
+    return spec_.kind == TargetSpec::Kind::name && comm == comm_to_match(spec_.name);
 }
 
 bool LiveTarget::ended() const {

@@ -41,6 +41,9 @@ class LiveTarget {
     std::string name_of(pid_t pid) const;
     bool contains(pid_t pid) const { return processes_.contains(pid); }
     bool is_running(pid_t pid) const;
+    // Whether a process that executes a program of that name comes to the target, unless the target
+    // has other conditions.
+    bool is_named(const std::string& comm) const;
     bool everything() const { return spec_.kind == TargetSpec::Kind::all; }
     // No process can come any more.
     bool ended() const;

@@ -18,12 +18,13 @@ namespace {
 // kernel asks all of them about each process.
 constexpr size_t many_processes = 64;
 
-std::string why_not_one_by_one(const TargetModule& module, const TargetView& view) {
+// `pids`: of the target that map the file.
+std::string why_not_one_by_one(const std::set<pid_t>& pids, const TargetView& view) {
     if (view.births_often)
         return "the target starts processes faster than they can be probed one by one";
-    if (module.pids.size() > many_processes)
-        return fmt::format("{} processes of the target map it", module.pids.size());
-    for (pid_t pid : module.pids) {
+    if (pids.size() > many_processes)
+        return fmt::format("{} processes of the target map it", pids.size());
+    for (pid_t pid : pids) {
         if (living_thread(pid) != pid)
             return fmt::format("the first thread of process {} has ended", pid);
     }
@@ -39,8 +40,8 @@ PlaceGroup::PlaceGroup(const TargetModule& module, const TargetView& view,
       per_process_(is_per_process(module, view)) {}
 
 bool PlaceGroup::is_per_process(const TargetModule& module, const TargetView& view) {
-    return !view.everything && !module.pids.empty() && !module.main_program &&
-           why_not_one_by_one(module, view).empty() && view.mapped_elsewhere(module);
+    return !view.everything && !module.main_program &&
+           why_not_one_by_one(module.pids, view).empty() && view.mapped_elsewhere(module);
 }
 
 PlaceGroup::PlaceGroup(const PlaceGroup& other, AttachmentRequest request)
@@ -133,7 +134,10 @@ std::string PlaceGroup::reason_to_widen(const TargetView& view) const {
     if (!per_process_ || withdrawn())
         return {};
     const auto module = std::ranges::find(view.modules, file_, &TargetModule::identity);
-    return module == view.modules.end() ? std::string() : why_not_one_by_one(*module, view);
+    if (module != view.modules.end())
+        return why_not_one_by_one(module->pids, view);
+    // Those that mapped it have ended. Others will come, unless it was another target's.
+    return left_ ? std::string() : why_not_one_by_one({}, view);
 }
 
 Result<void> PlaceGroup::widen_in_place(const Programs& programs, const TargetView& view) {

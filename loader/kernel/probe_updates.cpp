@@ -21,6 +21,7 @@ void ProbeUpdates::on_target(uint64_t now_ns) {
     probes_.leave_others(view_.get());
     marks_.leave_others(view_.get());
     probes_.update(view_.get(), now_ns);
+    (void)probes_.take_executed_before(); // of the former one
     marks_.update(view_.get(), now_ns);
 }
 
@@ -67,9 +68,11 @@ void ProbeUpdates::update(uint64_t now_ns) {
     const uint64_t refused = guard_.refused();
     const bool per_process = probes_.per_process();
     probes_.update(view_.get(), now_ns);
+    const auto executed_before = probes_.take_executed_before();
+    late_ += executed_before.value_or(0);
     // Records of births before that are still to be read.
-    if (per_process && !probes_.per_process())
-        for_all_since_ns_ = clock_ns();
+    if (executed_before || (per_process && !probes_.per_process()))
+        in_force_since_ns_ = clock_ns();
     marks_.update(view_.get(), now_ns);
     if (guard_.refused() != refused) {
         expire();
@@ -87,9 +90,18 @@ void ProbeUpdates::forget_process(pid_t pid) {
     marks_.forget_process(pid);
 }
 
+bool ProbeUpdates::is_late(uint64_t birth_ns) const {
+    return probes_.per_process() || birth_ns < in_force_since_ns_;
+}
+
 void ProbeUpdates::on_birth(uint64_t time_ns) {
-    if (probes_.per_process() || time_ns < for_all_since_ns_)
-        late_++;
+    late_ += is_late(time_ns);
+}
+
+// Those that are late already are not counted twice.
+void ProbeUpdates::on_execution(uint64_t time_ns) {
+    if (!is_late(time_ns))
+        probes_.note_execution();
 }
 
 } // namespace auger

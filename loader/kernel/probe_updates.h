@@ -37,10 +37,13 @@ class ProbeUpdates {
 
     // A process of the target came to be at that time.
     void on_birth(uint64_t time_ns);
-    // Processes whose libraries were not probed from their birth on.
+    // ... executed a program then.
+    void on_execution(uint64_t time_ns);
+    // Processes that were not probed from their birth on.
     uint64_t late() const { return late_; }
 
   private:
+    bool is_late(uint64_t birth_ns) const;
     void on_written_file(const ProbedFile& file);
 
     CurrentView& view_;
@@ -52,8 +55,9 @@ class ProbeUpdates {
     EventSink& sink_;
     bool are_old_ = false;
     uint64_t next_update_ns_ = 0;
-    uint64_t look_again_ns_ = 0;    // from when on they are old by themselves; 0: they are not
-    uint64_t for_all_since_ns_ = 0; // 0: they are not, or were from the beginning
+    uint64_t look_again_ns_ = 0; // from when on they are old by themselves; 0: they are not
+    // When probes came to be in force in all processes that are born, or in the first place.
+    uint64_t in_force_since_ns_ = 0;
     uint64_t late_ = 0;
 };
 

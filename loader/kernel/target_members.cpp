@@ -14,7 +14,7 @@ namespace auger {
 void TargetMembers::begin_anew() {
     births_ = exits_ = {};
     exits_are_told_ = true;
-    view_.set_births_often(false);
+    view_.begin_anew();
 }
 
 void TargetMembers::on_process(const wire_process& process) {
@@ -22,25 +22,23 @@ void TargetMembers::on_process(const wire_process& process) {
     std::string comm(wire_comm(process.comm));
     switch (process.change) {
     case WIRE_PROCESS_FORKED:
-        births_.add(process.event.time_ns);
-        if (births_.often(process.event.time_ns) && !view_.births_often()) {
-            view_.set_births_often(true);
-            updates_.expire();
-        }
-        updates_.on_birth(process.event.time_ns);
+        on_birth(process.event.time_ns);
         add(static_cast<pid_t>(process.child_pid), comm, true);
         break;
-    case WIRE_PROCESS_EXECED:
-        // One that became a target by its new name: its mappings so far went by as a stranger's.
-        if (!target_.contains(pid)) {
+    case WIRE_PROCESS_EXECED: {
+        const bool joins = !target_.is_running(pid);
+        if (joins && !mappings_.knows(pid)) // events were lost
             (void)mappings_.scan(pid, process.event.time_ns);
-            updates_.on_birth(process.event.time_ns);
-        }
+        if (joins)
+            on_birth(process.event.time_ns);
+        updates_.on_execution(process.event.time_ns);
         spans_.end_process(pid, process.event.time_ns);
-        add(pid, comm, target_.contains(pid));
+        add(pid, comm, !joins);
         break;
+    }
     case WIRE_PROCESS_EXITED:
         if (target_.contains(pid)) {
+            clocks_.on_thread_end(process.event.time_ns);
             clock_.on_exited(pid, process.cpu_ns);
             spans_.end_process(pid, process.event.time_ns);
             on_exited(pid);
@@ -49,6 +47,16 @@ void TargetMembers::on_process(const wire_process& process) {
     default:
         break;
     }
+}
+
+void TargetMembers::on_birth(uint64_t time_ns) {
+    clocks_.on_thread_birth(time_ns);
+    births_.add(time_ns);
+    if (births_.often(time_ns) && !view_.births_often()) {
+        view_.note_births_often();
+        updates_.expire();
+    }
+    updates_.on_birth(time_ns);
 }
 
 void TargetMembers::add(pid_t pid, const std::string& comm, bool inherits_sampling) {

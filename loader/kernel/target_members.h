@@ -5,6 +5,7 @@
 #pragma once
 
 #include "bpf/wire.h"
+#include "loader/kernel/clock_choice.h"
 #include "loader/kernel/current_view.h"
 #include "loader/kernel/event_rate.h"
 #include "loader/kernel/live_sampling.h"
@@ -25,10 +26,10 @@ namespace auger {
 class TargetMembers {
   public:
     TargetMembers(LiveTarget& target, CurrentView& view, ProbeUpdates& updates,
-                  LiveSampling& sampling, TargetClock& clock, ModuleMap& mappings,
-                  const SpanSweep& spans, EventSink& sink)
-        : target_(target), view_(view), updates_(updates), sampling_(sampling), clock_(clock),
-          mappings_(mappings), spans_(spans), sink_(sink) {}
+                  LiveSampling& sampling, ClockChoice& clocks, TargetClock& clock,
+                  ModuleMap& mappings, const SpanSweep& spans, EventSink& sink)
+        : target_(target), view_(view), updates_(updates), sampling_(sampling), clocks_(clocks),
+          clock_(clock), mappings_(mappings), spans_(spans), sink_(sink) {}
 
     // There is another target.
     void begin_anew();
@@ -45,6 +46,8 @@ class TargetMembers {
     void find_missed_ends();
 
   private:
+    // It was born of the target, or came to it by its new name.
+    void on_birth(uint64_t time_ns);
     void add(pid_t pid, const std::string& comm, bool inherits_sampling);
     void add_missed_births();
     void on_exited(pid_t pid);
@@ -54,6 +57,7 @@ class TargetMembers {
     CurrentView& view_;
     ProbeUpdates& updates_;
     LiveSampling& sampling_;
+    ClockChoice& clocks_;
     TargetClock& clock_;
     ModuleMap& mappings_;
     const SpanSweep& spans_;

@@ -13,10 +13,12 @@
 namespace auger {
 
 struct TargetView {
-    std::vector<pid_t> pids;           // running ones
-    std::vector<TargetModule> modules; // main programs first
-    bool everything = false;           // -a: probes are never restricted to processes
-    bool by_name = false;              // -n: the kernel takes in whoever comes under the name
+    std::vector<pid_t> pids; // running ones
+    // Main programs first. Of a target by name, or where births are often, also what processes
+    // mapped that have ended.
+    std::vector<TargetModule> modules;
+    bool everything = false; // -a: probes are never restricted to processes
+    bool by_name = false;    // -n: the kernel takes in whoever comes under the name
     // False for a command that waits to be started: `modules` is what it will map, as far as known.
     bool started = true;
     bool births_often = false; // processes are born faster than they can be probed one by one

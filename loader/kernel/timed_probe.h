@@ -67,6 +67,7 @@ struct TimedProbe {
     std::vector<PlaceGroup> groups; // one a file and way out
     uint32_t terms = 0;             // of gates
     bool being_read = false;        // files in which there may be more
+    uint64_t executed = 0;          // processes, while it had no places
     std::vector<UniqueFd> links{};  // of tracepoints
     // A span has one place, in no file; its points are probes of which nobody is told but as places
     // of the span.

@@ -4,8 +4,13 @@
 // its own functions, but follows from how many children it made.
 #include "tests/kernel/program.h"
 #include "tests/kernel/ways.h"
+#include "tests/support/temporary_folder.h"
 
 #include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <future>
+#include <string>
 
 namespace auger::test {
 namespace {
@@ -130,11 +135,160 @@ TEST_F(ShortLivedChildren, AreTimedInLibrariesOrCountedAsLost) {
     session.pump_to_end();
     EXPECT_EQ(program.wait_exit(), 0);
     const uint64_t entries = session.calls(exits).entries;
-    const uint64_t late = session.lost("processes: libraries not probed from the start");
+    const uint64_t late = session.lost("processes: not probed from the start");
     EXPECT_LE(entries, children + 1);
     EXPECT_GE(entries + late, children + 1);
     EXPECT_GT(entries, children / 2);
     EXPECT_GT(late, 0u);
+}
+
+// The same program, started by a shell that nobody observes: it comes to the target by its name.
+class ShortLivesByName : public KernelTest {
+  protected:
+    // Nobody else's processes have it.
+    const std::string name_ = "lives" + std::to_string(getpid());
+    const TemporaryFolder folder_;
+    const std::string path_ = folder_.path(name_);
+
+    void SetUp() override {
+        KernelTest::SetUp();
+        std::filesystem::copy_file(program_path("short_lives"), path_);
+    }
+
+    TargetSpec named(const std::string& user) const {
+        TargetSpec target;
+        target.kind = TargetSpec::Kind::name;
+        target.name = name_;
+        target.user = user;
+        return target;
+    }
+    // Runs so many after another, fewer when it is told to stop, and says how many there were.
+    std::vector<std::string> lives(uint64_t most) const {
+        return {"-c", "trap end=1 TERM; echo ready; read l; n=0; "
+                      "while [ -z $end ] && [ $n -lt " +
+                          std::to_string(most) + " ]; do " + path_ +
+                          " child || exit 1; n=$((n+1)); done; echo $n"};
+    }
+    // How many there were. When all is over nothing more of them comes.
+    static uint64_t pump_to_end(Session& session, Program& shell) {
+        auto said = std::async(std::launch::async, [&] { return shell.read_line(); });
+        EXPECT_TRUE(session.pump_until(
+            [&] { return said.wait_for(std::chrono::seconds(0)) == std::future_status::ready; }));
+        EXPECT_EQ(shell.wait_exit(), 0);
+        must(session.backend().refresh());
+        return std::stoull(said.get());
+    }
+};
+
+class SampledByName : public ShortLivesByName, public testing::WithParamInterface<std::string> {};
+
+TEST_P(SampledByName, AreSampledAsOftenAsTheyRun) {
+    Program shell("/bin/sh", lives(600));
+    shell.wait_ready();
+    Session session;
+    session.observe(named(GetParam()));
+    session.sample(99);
+    shell.go();
+    ASSERT_EQ(pump_to_end(session, shell), 600u);
+    session.sample(0);
+    session.backend().settle_symbols(std::chrono::seconds(30));
+    uint64_t working = 0;
+    for (const SampleEvent& sample : session.log.samples) {
+        const auto names = session.stack_names(sample.stack);
+        working += std::ranges::find(names, "worker") != names.end();
+    }
+    // As of children of a target.
+    EXPECT_GT(working, 62u);
+    EXPECT_LT(working, 174u);
+    session.expect_samples_add_up();
+    EXPECT_TRUE(session.noticed("starts and ends threads often"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Users, SampledByName, testing::Values("", "root"),
+                         [](const auto& info) { return info.param.empty() ? "any" : info.param; });
+
+// Nor are they reason to sample otherwise.
+TEST_F(ShortLivesByName, OfAnotherUserAreNotSampled) {
+    Program shell("/bin/sh", lives(100));
+    shell.wait_ready();
+    Session session;
+    session.observe(named("nobody"));
+    session.sample(4'999);
+    shell.go();
+    ASSERT_EQ(pump_to_end(session, shell), 100u);
+    EXPECT_EQ(session.model().samples_received(), 0u);
+    EXPECT_FALSE(session.noticed("starts and ends threads often"));
+}
+
+// They have ended before anybody hears of them, and nobody can ask what they had mapped.
+TEST_F(ShortLivesByName, HaveNamesThoughNobodyLookedWhileTheyRan) {
+    Session session;
+    session.observe(named(""));
+    session.sample(4'999);
+    Program first("/bin/sh", lives(30));
+    first.wait_ready();
+    first.go();
+    ASSERT_EQ(pump_to_end(session, first), 30u);
+    ASSERT_TRUE(session.noticed("starts and ends threads often"));
+    const size_t before = session.log.samples.size();
+    Program others("/bin/sh", lives(10));
+    others.wait_ready();
+    others.go();
+    EXPECT_EQ(others.read_line(), "10");
+    must(session.backend().refresh());
+    session.sample(0);
+    session.backend().settle_symbols(std::chrono::seconds(30));
+    uint64_t working = 0;
+    for (size_t i = before; i < session.log.samples.size(); i++) {
+        const auto names = session.stack_names(session.log.samples[i].stack);
+        working += std::ranges::find(names, "worker") != names.end();
+    }
+    // 20 ms at that rate are 100, or half of them where every second tick comes too late.
+    EXPECT_GE(working, 50u);
+}
+
+// Each ends by calling exit once. The library is looked for from the first one on.
+TEST_F(ShortLivesByName, AreTimedInLibrariesOrCountedAsLost) {
+    Program shell("/bin/sh", lives(100'000));
+    shell.wait_ready();
+    Session session;
+    session.observe(named(""));
+    const ProbeId exits = session.time("libc:exit");
+    ASSERT_TRUE(session.report.pending);
+    shell.go();
+    EXPECT_TRUE(session.pump_until([&] { return session.calls(exits).entries >= 300; }));
+    shell.signal(SIGTERM);
+    const uint64_t ended = pump_to_end(session, shell);
+    const uint64_t entries = session.calls(exits).entries;
+    EXPECT_LE(entries, ended);
+    EXPECT_GE(entries + session.lost("processes: not probed from the start"), ended);
+
+    // None runs now. What they map is known, and those that come are probed from the start.
+    const ProbeId ends = session.time("libc:_exit");
+    EXPECT_FALSE(session.report.pending);
+    Program more("/bin/sh", lives(10));
+    more.wait_ready();
+    more.go();
+    EXPECT_EQ(pump_to_end(session, more), 10u);
+    EXPECT_EQ(session.calls(exits).entries, entries + 10);
+    EXPECT_EQ(session.calls(ends).entries, 10u);
+}
+
+// Nobody looks while five run. The library is found in one that lasts, and was there before.
+TEST_F(ShortLivesByName, ThatEndBeforeTheirLibraryIsFoundAreCountedAsLost) {
+    Program shell("/bin/sh", lives(5));
+    shell.wait_ready();
+    Session session;
+    session.observe(named(""));
+    const ProbeId exits = session.time("libc:exit");
+    shell.go();
+    EXPECT_EQ(shell.read_line(), "5");
+    Program lasting(path_, {"1"});
+    lasting.wait_ready();
+    ASSERT_TRUE(
+        session.pump_until([&] { return !session.model().find_probe(exits)->specs.empty(); }));
+    EXPECT_EQ(session.lost("processes: not probed from the start"), 6u);
+    EXPECT_EQ(session.calls(exits).entries, 0u);
 }
 
 // The observed process itself goes, by each way, while three threads are in a call that has no end.

@@ -235,14 +235,14 @@ TEST_F(Exports, TablesQuoteAndRunNothing) {
     EXPECT_THAT(calls, StartsWith("# " + export_losses(model).front() + "\nprobe,class,"));
     EXPECT_THAT(calls, HasSubstr(",8000000,4000000,3000000,1000000,5000000,3000000,"
                                  "\"recvfrom(9) \"\"a,b\"\"\",path==cmd()|</script> "
-                                 "len=(not mapped),handle;_start\r\n"));
+                                 "len=(not mapped),handle;_start,\r\n"));
     const std::string histogram = write("histogram-csv");
     EXPECT_EQ(written, 3u);
     double sum = 0;
     std::istringstream lines(histogram);
     for (std::string line; std::getline(lines, line);)
         if (line.starts_with("handle,"))
-            sum += std::stod(line.substr(line.rfind(',') + 1));
+            sum += std::stod(line.substr(line.rfind(',', line.rfind(',') - 1) + 1));
     EXPECT_EQ(sum, 3);
 }
 

@@ -189,6 +189,9 @@ TEST_F(SuggestionsTest, SayWhatComesNext) {
     const SpecId handle = stream.probe(1, "handle");
     stream.stats(300 * ms, handle, {2 * ms, 2 * ms, 30 * ms});
     EXPECT_THAT(text(), HasSubstr("handle  (timed, p99 30.0 ms)\n"));
+    model.on_exit_changed(handle, ObservedExit::parse("ret, without its tail"));
+    EXPECT_THAT(text(), HasSubstr("handle  (timed, without its tail)\n"));
+    model.on_exit_changed(handle, ObservedExit::parse("ret"));
     EXPECT_THAT(text(), HasSubstr("next: split handle > p95\n"));
     const auto json = nlohmann::json::parse(suggest_json(model, suggestions()));
     EXPECT_EQ(json["samples"], 200);

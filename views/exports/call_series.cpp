@@ -26,8 +26,9 @@ std::vector<CallSeries> call_series(const Model& model) {
             function = other_functions;
         const auto [entry, is_new] = known.try_emplace({probe, function}, all.size());
         if (is_new)
-            all.push_back({std::move(probe), std::move(function), {}, timed.is_counted(model)});
+            all.push_back({std::move(probe), std::move(function), {}, {}, timed.is_counted(model)});
         all[entry->second].calls.merge(timed.calls(model));
+        all[entry->second].tail.add(spec);
     }
     return all;
 }

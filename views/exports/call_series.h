@@ -4,6 +4,7 @@
 #pragma once
 
 #include "views/model/model.h"
+#include "views/tail.h"
 
 #include <array>
 #include <cstdint>
@@ -16,6 +17,7 @@ namespace auger {
 struct CallSeries {
     std::string probe, function; // escaped
     CallStatistics calls;        // since the probe began
+    Tail tail;                   // whether their durations hold it
     bool counted = false;        // places, which have no durations
 };
 

@@ -4,6 +4,7 @@
 #include "views/escape.h"
 #include "views/exports/json_stream.h"
 #include "views/model/slow_call_query.h"
+#include "views/tail.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -113,6 +114,8 @@ class Trace {
         event["dur"] = us(duration_ns);
         event["pid"] = number(info, info.pid);
         event["tid"] = number(info, info.tid);
+        if (std::string tail = tail_text(tail_of(model_, spec)); !tail.empty())
+            event["args"]["tail"] = std::move(tail);
         return event;
     }
     // Those that run still have no end yet, and are left out.

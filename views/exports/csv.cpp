@@ -4,6 +4,7 @@
 #include "views/escape.h"
 #include "views/exports/json_text.h"
 #include "views/model/slow_call_query.h"
+#include "views/tail.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -47,7 +48,7 @@ Result<uint64_t> write_calls_csv(const Model& model, const ExportQuery& query, B
     write_comments(export_notes(model, query), out);
     write_line(out, {"probe", "class", "pid", "tid", "comm", "start_ns", "duration_ns", "cpu_ns",
                      "blocked_ns", "runnable_ns", "threshold_ns", "longest_wait_ns", "longest_wait",
-                     "values", "stack"});
+                     "values", "stack", "tail"});
     const Classifier classify(model);
     const auto calls = find_slow_calls(model, classify, query.window, {}, query.filter);
     const SymbolTables& symbols = model.symbols();
@@ -69,26 +70,29 @@ Result<uint64_t> write_calls_csv(const Model& model, const ExportQuery& query, B
                     wait(waits ? cpu_ns(call->end) : 0), wait(waits ? waits->blocked_ns : 0),
                     wait(waits ? waits->runnable_ns : 0), std::to_string(call->threshold_ns),
                     wait(call->longest_wait.blocked_ns), field(call->longest_wait.what),
-                    field(values_text(*call)), field(stack)});
+                    field(values_text(*call)), field(stack),
+                    field(tail_text(tail_of(model, call->end.call.spec)))});
     }
     return calls.size();
 }
 
 Result<uint64_t> write_histograms_csv(const Model& model, const ExportQuery& query, ByteSink& out) {
     write_comments(export_losses(model, query), out);
-    write_line(out, {"probe", "from_ns", "to_ns", "calls"});
+    write_line(out, {"probe", "from_ns", "to_ns", "calls", "tail"});
     uint64_t lines = 0;
     for (const auto& [id, probe] : model.probes()) {
         if (probe.deleted)
             continue;
         const CallStatistics calls = model.probe_statistics(id, query.window);
+        const std::string tail = field(tail_text(tail_of(model, probe)));
         for (uint32_t bucket = 0; bucket < calls.durations.end_bucket(); bucket++) {
             const double count = calls.durations.count(bucket);
             if (count <= 0)
                 continue;
             const uint64_t high = bucket_high(bucket);
-            write_line(out, {field(probe.text), std::to_string(bucket_low(bucket)),
-                             high == UINT64_MAX ? "" : std::to_string(high), json_number(count)});
+            write_line(out,
+                       {field(probe.text), std::to_string(bucket_low(bucket)),
+                        high == UINT64_MAX ? "" : std::to_string(high), json_number(count), tail});
             lines++;
         }
     }

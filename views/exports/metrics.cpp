@@ -17,11 +17,18 @@ MetricLabels labels_of(const CallSeries& series) {
     return {{"probe", series.probe}, {"function", series.function}};
 }
 
+// Only where something is missing in durations: to a store a label without a value is none.
+MetricLabels with_tail_label(MetricLabels labels, const Tail& tail) {
+    if (std::string text = tail_text(tail); !text.empty())
+        labels.emplace_back("tail", std::move(text));
+    return labels;
+}
+
 void put_histograms(const std::vector<CallSeries>& all, MetricsWriter& out) {
     out.begin("auger_call_duration_seconds", MetricType::histogram, "Durations of returned calls.");
     for (const CallSeries& one : all)
         if (!one.counted)
-            out.histogram(labels_of(one), one.calls);
+            out.histogram(with_tail_label(labels_of(one), one.tail), one.calls);
 }
 
 void put_percentiles(const Model& model, const Window& window, MetricsWriter& out) {
@@ -38,7 +45,9 @@ void put_percentiles(const Model& model, const Window& window, MetricsWriter& ou
             continue;
         // Not "quantile", which Prometheus' checks leave to summaries.
         for (const double q : {0.5, 0.9, 0.95, 0.99, 0.999})
-            out.value({{"probe", label}, {"q", fmt::format("{}", q)}}, recent.quantile(q) / 1e9);
+            out.value(with_tail_label({{"probe", label}, {"q", fmt::format("{}", q)}},
+                                      tail_of(model, probe)),
+                      recent.quantile(q) / 1e9);
     }
 }
 

@@ -29,6 +29,7 @@ void put_slow_call(Line& line, const Model& model, const Classifier& classify, c
                    const StackOptions& stack) {
     const ThreadInfo& thread = model.symbols().thread(call.end.thread);
     line["probe"] = probe_name(model, probe_of(model, call));
+    line["tail"] = text_or_null(tail_advice(tail_of(model, call.end.call.spec)));
     line["machine"] = text_or_null(model.machine(thread.machine).name);
     line["pid"] = thread.pid;
     line["tid"] = thread.tid;
@@ -107,7 +108,7 @@ void put_histogram(Line& line, const Model& model, const ProbeInfo& probe, const
     const bool goroutines = probe.span.empty() && calls.span.sum() > 0;
     line["goroutines"] = goroutines ? goroutine_line(calls.span) : Line(nullptr);
     line["only_if"] = text_or_null(probe.conditions.only_if);
-    line["tail"] = text_or_null(tail_advice(model, probe));
+    line["tail"] = tail_of_probe(model, probe.id);
     // A place that is counted has none.
     const bool counted = model.is_counted(probe.id);
     const auto duration = [&](double ns) {

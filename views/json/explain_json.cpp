@@ -4,6 +4,7 @@
 
 #include "views/escape.h"
 #include "views/model/explanation.h"
+#include "views/tail.h"
 
 namespace auger {
 
@@ -43,6 +44,7 @@ std::string explain_json(const Model& model, const Window& window, ProbeId probe
             line["module"] = escape_untrusted(spec.module);
             line["offset"] = spec.offset;
             line["calls"] = part.calls;
+            line["tail"] = text_or_null(tail_advice(tail_of(spec)));
         }
         functions.push_back(std::move(line));
     }
@@ -57,6 +59,7 @@ std::string explain_json(const Model& model, const Window& window, ProbeId probe
     Line line = start("explain");
     line["window"] = window_line(window);
     line["probe"] = probe_name(model, probe);
+    line["tail"] = tail_of_probe(model, probe);
     line["calls"] = found.calls;
     line["stands_for"] = found.stands_for;
     line["mean"] = nanoseconds(found.mean_ns);

@@ -4,6 +4,7 @@
 
 #include "views/escape.h"
 #include "views/model/function_table.h"
+#include "views/tail.h"
 
 namespace auger {
 
@@ -36,7 +37,8 @@ std::string functions_json(const Model& model, const Window& window, std::option
              {"p50", nanoseconds(row.p50_ns)},
              {"p95", nanoseconds(row.p95_ns)},
              {"p99", nanoseconds(row.p99_ns)},
-             {"p999", nanoseconds(row.p999_ns)}});
+             {"p999", nanoseconds(row.p999_ns)},
+             {"tail", text_or_null(tail_advice(tail_of(spec)))}});
     }
     Line line = start("functions");
     line["window"] = window_line(window);

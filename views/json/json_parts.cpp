@@ -2,6 +2,7 @@
 #include "views/json/json_parts.h"
 
 #include "views/escape.h"
+#include "views/tail.h"
 
 #include <cmath>
 
@@ -70,6 +71,11 @@ std::string probe_name(const Model& model, ProbeId id) {
     return probe ? escape_untrusted(probe->text) : "#" + std::to_string(id.value);
 }
 
+Line tail_of_probe(const Model& model, ProbeId id) {
+    const ProbeInfo* probe = model.find_probe(id);
+    return text_or_null(probe ? tail_advice(tail_of(model, *probe)) : "");
+}
+
 Line text_or_null(const std::string& text) {
     return text.empty() ? Line(nullptr) : Line(escape_untrusted(text));
 }
@@ -80,6 +86,7 @@ Line split_line(const Model& model) {
     const auto gap =
         model.split_near_sample_gap() ? model.visible_gap(model.split().probe) : std::nullopt;
     return {{"probe", probe_name(model, model.split().probe)},
+            {"tail", tail_of_probe(model, model.split().probe)},
             {"threshold", threshold_line(model.split().threshold, model.split_state())},
             {"so_far", model.split().so_far},
             {"branch", text_or_null(model.split().branch.text())},

@@ -24,6 +24,8 @@ Line window_line(const Window& window);
 // {"kind":"following","percentile":95,"ns":5230000,...}; null without a threshold.
 Line threshold_line(const Threshold& threshold, const ThresholdState& state);
 std::string probe_name(const Model& model, ProbeId id);
+// What its times lack, and what to do; null: nothing.
+Line tail_of_probe(const Model& model, ProbeId id);
 Line split_line(const Model& model);
 // Where the split has a branch or a value: "branch" and "labels", with samples and the calls that
 // hold them by class; null else. Of the branch also the returned calls, as counted.

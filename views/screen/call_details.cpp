@@ -46,9 +46,8 @@ CallDetails take_details(const Model& model, const SlowCall& call, uint64_t numb
     CallIndex at = details.call.call == no_call ? no_call : calls[details.call.call].parent;
     for (size_t steps = 0; at != no_call && steps < 2 * most_open_calls; steps++) {
         const CallRecord& record = calls[at];
-        const bool known = record.spec.index() < model.specs().size();
         details.around.push_back(
-            {known ? probe_text(model, model.specs()[record.spec.index()].probe) : "?",
+            {call_text(model, record.spec),
              record.state == CallRecord::State::open
                  ? "was still running"
                  : fmt::format("{}{}", format_duration(static_cast<double>(record.duration_ns)),
@@ -66,7 +65,7 @@ Canvas draw_call_details(const CallDetails& details, const Model& model, size_t 
     const SlowCall& call = details.call;
     const ThreadInfo& thread = model.symbols().thread(call.end.thread);
     std::vector<Part> parts;
-    parts.push_back({probe_text(model, probe_of(model, call)),
+    parts.push_back({call_text(model, call.end.call.spec),
                      call.end.is_hit()
                          ? ""
                          : " " + format_duration(static_cast<double>(call.end.duration_ns)) +

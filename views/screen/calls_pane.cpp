@@ -11,6 +11,7 @@
 #include "views/screen/pace.h"
 #include "views/short_name.h"
 #include "views/spell.h"
+#include "views/tail.h"
 #include "views/text/draw.h"
 
 #include <algorithm>
@@ -26,6 +27,7 @@ struct CallRow {
     ClassFilter of;
     uint64_t at_ns = 0; // since the beginning
     ProbeId probe;
+    std::string tail; // see tail_text()
     std::optional<FunctionId> function;
 };
 
@@ -78,6 +80,7 @@ class CallsPane final : public ListPane {
     size_t scrolled_ = 0;  // lines of the details
     bool with_class_ = false;
     size_t class_width_ = 0, thread_width_ = 0; // each with the gap before it
+    size_t tail_width_ = 0;                     // likewise, of the widest behind a probe
     bool traced_ = false;                       // some probe traces calls
     std::string_view noun_ = "slow call";       // of the rows
 };
@@ -98,7 +101,7 @@ bool CallsPane::refresh(const Model& model, const Scope& scope, const TimeSlice&
     Classifier classify(model);
     left_out_ = count_left_out(model, classify, scope.window, {});
     rows_.clear();
-    class_width_ = thread_width_ = 0;
+    class_width_ = thread_width_ = tail_width_ = 0;
     auto all = model.slow_calls().begin();
     const auto shown = find_slow_calls(model, classify, scope.window, {}, scope.filter);
     noun_ = noun_of(shown);
@@ -111,6 +114,8 @@ bool CallsPane::refresh(const Model& model, const Scope& scope, const TimeSlice&
         row.of = class_of(model, classify, *call);
         row.at_ns = call->end.time_ns - std::min(call->end.time_ns, model.first_ns());
         row.probe = probe_of(model, *call);
+        row.tail = tail_text(tail_of(model, row.end.call.spec));
+        tail_width_ = std::max(tail_width_, text_width(with_tail("", row.tail)));
         row.function = innermost(model.symbols(), model.symbols().stack(call->stack));
         if (with_class_)
             class_width_ = std::max(class_width_, to_string(row.of).size() + 1);
@@ -175,7 +180,8 @@ Subject CallsPane::subject() const {
 
 std::string CallsPane::text_of(size_t row) const {
     const ThreadInfo& thread = model_->symbols().thread(rows_[row].end.thread);
-    return fmt::format("{} {} {}", probe_text(*model_, rows_[row].probe), thread.comm, thread.tid);
+    return fmt::format("{} {} {}", call_text(*model_, rows_[row].end.call.spec), thread.comm,
+                       thread.tid);
 }
 
 bool CallsPane::act(Action action, const Model& model, const Scope& scope,
@@ -299,11 +305,14 @@ void CallsPane::draw_row(Area& line, size_t row) const {
     // The probe has what class and thread leave.
     const size_t behind = class_width_ + thread_width_;
     const size_t room = line.width() > 22 ? line.width() - 22 : 0;
-    const bool probe_alone = room < behind + least_probe_width;
-    const size_t probe = probe_alone ? room : std::min(room - behind, most_probe_width);
+    const bool probe_alone = room < behind + least_probe_width + tail_width_;
+    const size_t probe =
+        probe_alone ? room : std::min(room - behind, most_probe_width + tail_width_);
     const ProbeInfo* timed = model_->find_probe(call.probe);
-    line.put_name(22, 0, timed ? display_name(timed->text) : probe_text(*model_, call.probe), probe,
-                  Style::name);
+    line.put(22, 0,
+             fit_with_tail(timed ? display_name(timed->text) : probe_text(*model_, call.probe),
+                           call.tail, probe, ellipsis(unicode())),
+             Style::name);
     if (probe_alone)
         return;
     if (with_class_)

@@ -94,7 +94,7 @@ void HistogramPane::look_at(const Model& model, const Scope& scope) {
     TimedCalls shown;
     shown.probe = (*probe)->id;
     shown.text = (*probe)->text;
-    shown.tail = tail_text(model, **probe);
+    shown.tail = tail_text(tail_of(model, **probe));
     shown.index = static_cast<size_t>(probe - timed.begin());
     shown.of = timed.size();
     shown.calls = model.probe_statistics(shown.probe, scope.window);

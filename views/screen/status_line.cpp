@@ -77,7 +77,7 @@ std::vector<Item> items_of(const Model& model, const ScreenState& state, const C
                 {fmt::format("{} > {}", elide_middle(name, 24, ellipsis(unicode)),
                              threshold_text(model.split().threshold, model.split_state())),
                  Style::number, 1});
-        if (const std::string tail = probe ? tail_text(model, *probe) : ""; !tail.empty())
+        if (const std::string tail = probe ? tail_text(tail_of(model, *probe)) : ""; !tail.empty())
             items.push_back({tail, Style::warning, 1});
         if (model.split_near_sample_gap())
             items.push_back({"threshold too short for samples", Style::warning, 1});

@@ -22,7 +22,7 @@ void add_call(Canvas& canvas, const Model& model, const Classifier& classify,
     if (!call.end.is_hit())
         canvas.put_right(22, y, format_duration(static_cast<double>(call.end.duration_ns)),
                          Style::slow);
-    size_t x = canvas.put(24, y, probe_text(model, probe_of(model, call)), Style::title);
+    size_t x = canvas.put(24, y, call_text(model, call.end.call.spec), Style::title);
     std::string name = fmt::format("{} {}", thread.comm, thread.tid);
     if (model.machines() > 1)
         name += " on " + model.machine(thread.machine).name;

@@ -62,8 +62,14 @@ std::string probe_text(const Model& model, ProbeId id) {
     const ProbeInfo* probe = model.find_probe(id);
     if (!probe)
         return "#" + std::to_string(id.value);
-    const std::string tail = tail_text(model, *probe);
-    return display_name(probe->text) + (tail.empty() ? "" : fmt::format(" ({})", tail));
+    return with_tail(display_name(probe->text), tail_text(tail_of(model, *probe)));
+}
+
+std::string call_text(const Model& model, SpecId function) {
+    const bool known = function.index() < model.specs().size();
+    const ProbeInfo* probe =
+        known ? model.find_probe(model.specs()[function.index()].probe) : nullptr;
+    return probe ? with_tail(display_name(probe->text), tail_text(tail_of(model, function))) : "?";
 }
 
 std::string threshold_text(const Threshold& threshold, const ThresholdState& state) {

@@ -21,6 +21,8 @@ std::string_view ellipsis(bool unicode);
 
 // "handle", without its parameters; "#3" when the probe is unknown.
 std::string probe_text(const Model&, ProbeId);
+// The probe of a call of the function, with what the call's time lacks.
+std::string call_text(const Model&, SpecId function);
 // "p95 = 5.23 ms", "10.0 ms", "p95 (37 of 100 calls)".
 std::string threshold_text(const Threshold&, const ThresholdState&);
 // "slow > 10.0 ms if ret < 0 show fd, len", "slow NAME > p95 = 5.23 ms", "trace NAME if arg0 > 1":

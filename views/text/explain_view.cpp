@@ -4,6 +4,7 @@
 #include "views/format.h"
 #include "views/model/explanation.h"
 #include "views/short_name.h"
+#include "views/tail.h"
 #include "views/text/draw.h"
 
 #include <fmt/format.h>
@@ -90,20 +91,26 @@ class Table {
         const size_t left = right + 2;
         canvas_.put(left, y++, heading, Style::dim);
         for (size_t i = 0; i < shown && left < canvas_.width(); i++)
-            canvas_.put(
-                left, y + i,
-                fit_name(name_of(parts[i]), canvas_.width() - left, ellipsis(options_.unicode)),
-                parts[i].rest || !parts[i].state.empty() ? Style::dim : Style::name);
+            canvas_.put(left, y + i, name_of(parts[i], canvas_.width() - left),
+                        parts[i].rest || !parts[i].state.empty() ? Style::dim : Style::name);
         if (shown < rows.size())
             canvas_.add_line(fmt::format("({} more parts)", rows.size() - shown), Style::dim);
     }
 
   private:
-    std::string name_of(const ExplainedPart& part) const {
-        if (part.rest)
-            return fmt::format("the rest of {}", probe_text(model_, probe_));
-        return part.state.empty() ? display_name(model_.specs()[part.spec.index()].function)
-                                  : std::string(part.state);
+    std::string name_of(const ExplainedPart& part, size_t width) const {
+        std::string name(part.state), tail;
+        if (part.rest) {
+            const ProbeInfo* probe = model_.find_probe(probe_);
+            name =
+                "the rest of " + (probe ? display_name(probe->text) : probe_text(model_, probe_));
+            tail = probe ? tail_text(tail_of(model_, *probe)) : "";
+        } else if (part.state.empty()) {
+            const SpecInfo& function = model_.specs()[part.spec.index()];
+            name = display_name(function.function);
+            tail = tail_text(tail_of(function));
+        }
+        return fit_with_tail(name, tail, width, ellipsis(options_.unicode));
     }
 
     Canvas& canvas_;

@@ -4,6 +4,7 @@
 #include "views/format.h"
 #include "views/model/function_table.h"
 #include "views/short_name.h"
+#include "views/tail.h"
 #include "views/text/draw.h"
 
 #include <fmt/format.h>
@@ -93,8 +94,9 @@ Canvas functions_view(const Model& model, const ViewOptions& options, std::optio
                sorted_by == FunctionColumn::function ? Style::title : Style::dim);
     for (size_t i = 0; i < rows && left < canvas.width(); i++)
         canvas.put(left, y + i,
-                   fit_name(name_of(model, table[i], places), canvas.width() - left,
-                            ellipsis(options.unicode)),
+                   fit_with_tail(name_of(model, table[i], places),
+                                 tail_text(tail_of(model.specs()[table[i].spec.index()])),
+                                 canvas.width() - left, ellipsis(options.unicode)),
                    Style::name);
     if (rows < table.size())
         canvas.add_line(

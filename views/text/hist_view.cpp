@@ -206,7 +206,7 @@ Result<Canvas> hist_view(const Model& model, const ViewOptions& options, ProbeId
         add_span_lines(canvas, *probe, calls);
     if (!counted && probe->span.empty())
         add_goroutine_line(canvas, calls);
-    if (const std::string tail = tail_advice(model, *probe); !tail.empty())
+    if (const std::string tail = tail_advice(tail_of(model, *probe)); !tail.empty())
         canvas.add_line(tail, Style::warning);
     if (!probe->conditions.only_if.empty())
         canvas.add_line("only if " + escape_untrusted(probe->conditions.only_if), Style::dim);

@@ -5,6 +5,7 @@
 #include "views/model/function_probe.h"
 #include "views/next_step.h"
 #include "views/short_name.h"
+#include "views/tail.h"
 #include "views/text/draw.h"
 
 #include <fmt/format.h>
@@ -59,8 +60,12 @@ Canvas suggest_view(const Model& model, const ViewOptions& options,
         std::string timed;
         if (const ProbeInfo* probe = probe_of(model, one.function)) {
             const CallStatistics calls = model.probe_statistics(probe->id);
+            // Without room for both: no figure, rather than one that seems to be all.
+            const std::string tail = tail_text(tail_of(model, *probe));
             timed = calls.returns > 0
-                        ? fmt::format("  (timed, p99 {})", format_duration(calls.quantile(0.99)))
+                        ? fmt::format("  (timed, {})",
+                                      tail.empty() ? "p99 " + format_duration(calls.quantile(0.99))
+                                                   : tail)
                         : "  (timed)";
         }
         const size_t room = canvas.width() - names - text_width(timed);

@@ -38,6 +38,7 @@ function details(call) {
     element("li", {}, [name, call.source[i] ? element("span", {className: "faint"}, `  ${call.source[i]}`) : ""]));
   return element("aside", {className: "call", attributes: {id: "call"}}, [
     element("h2", {}, `${call.probe}: ${duration(call.duration)}`),
+    ...(call.tail ? [element("p", {className: "faint"}, call.tail)] : []),
     list([["thread", `${call.comm}, ${call.pid}/${call.tid}${call.machine ? ` on ${call.machine}` : ""}`],
           ["slow from", duration(call.threshold)],
           ["class", call.class ?? "no split"],
