@@ -34,7 +34,9 @@ TEST(ProcInfo, TheKernelsOwnThreadsAreKnown) {
     EXPECT_TRUE(stat->kernel);
     EXPECT_FALSE(read_stat(getpid())->kernel);
     // Those that run here, where the kernel says it in words.
-    for (const pid_t pid : *all_pids()) {
+    const auto pids = all_pids();
+    ASSERT_TRUE(pids);
+    for (const pid_t pid : *pids) {
         const auto one = read_stat(pid);
         const auto status = read_file("/proc/" + std::to_string(pid) + "/status", 1 << 20);
         const std::string key = "\nKthread:\t";
