@@ -26,6 +26,10 @@ std::vector<std::string> shipping_notes(const ShippingStatus& status) {
     if (status.unwritten)
         notes.push_back(fmt::format("{} intervals could not be written to the spool, and are lost",
                                     count(status.unwritten)));
+    if (status.evicted)
+        notes.push_back(fmt::format("{} samples had left the store before their interval was "
+                                    "written, and are lost",
+                                    count(status.evicted)));
     if (status.rejected)
         notes.push_back(fmt::format("{} profiles in what was shipped were rejected by the receiver",
                                     count(status.rejected)));

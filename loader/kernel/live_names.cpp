@@ -380,6 +380,8 @@ ThreadId LiveNames::thread(uint32_t pid, uint32_t tid, std::string_view comm) {
             process.container_id = std::move(container->id);
             process.container.name = std::move(container->name);
         }
+        const auto stat = read_stat(static_cast<pid_t>(pid));
+        process.kernel = stat && stat->kernel;
     }
     // Files may be written only when the container runs.
     if (!process.container_id.empty() && !process.container.known())
@@ -389,10 +391,10 @@ ThreadId LiveNames::thread(uint32_t pid, uint32_t tid, std::string_view comm) {
         const auto name = comm_of(static_cast<pid_t>(pid));
         process.has_name = name.ok();
         if (name)
-            interner_.thread(pid, pid, *name, process.cgroup, process.container);
+            interner_.thread(pid, pid, *name, process.cgroup, process.container, process.kernel);
     }
     process.has_name |= pid == tid;
-    return interner_.thread(pid, tid, comm, process.cgroup, process.container);
+    return interner_.thread(pid, tid, comm, process.cgroup, process.container, process.kernel);
 }
 
 ThreadId LiveNames::thread(uint32_t pid, uint32_t tid) {

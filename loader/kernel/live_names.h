@@ -181,6 +181,7 @@ class LiveNames {
         std::string cgroup;       // empty: unknown
         std::string container_id; // empty: of none that has one
         ContainerNames container;
+        bool kernel = false;   // the kernel's own
         bool has_name = false; // its main thread has been in the stream
     };
     std::unordered_map<uint32_t, Process> known_processes_; // by pid

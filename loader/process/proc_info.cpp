@@ -16,6 +16,9 @@
 namespace auger {
 namespace {
 
+// Of /proc/PID/stat's flags: PF_KTHREAD of linux/sched.h.
+constexpr uint64_t kernel_thread_flag = 0x0020'0000;
+
 template <typename T>
 std::optional<T> number(std::string_view text) {
     T value{};
@@ -91,10 +94,12 @@ std::optional<ProcessStat> parse_stat(std::string_view text) {
     // Fields from the third on; start time is the 22nd.
     const std::string_view state = take_word(text);
     const auto parent = number<pid_t>(take_word(text));
-    std::optional<uint64_t> user_ticks, kernel_ticks, threads;
+    std::optional<uint64_t> flags, user_ticks, kernel_ticks, threads;
     for (int field = 5; field < 22; field++) {
         const std::string_view word = take_word(text);
-        if (field == 14)
+        if (field == 9)
+            flags = number<uint64_t>(word);
+        else if (field == 14)
             user_ticks = number<uint64_t>(word);
         else if (field == 15)
             kernel_ticks = number<uint64_t>(word);
@@ -109,6 +114,7 @@ std::optional<ProcessStat> parse_stat(std::string_view text) {
     stat.start_ticks = *start;
     stat.cpu_ticks = user_ticks.value_or(0) + kernel_ticks.value_or(0);
     stat.threads = static_cast<uint32_t>(threads.value_or(0));
+    stat.kernel = (flags.value_or(0) & kernel_thread_flag) != 0;
     return stat;
 }
 

@@ -21,7 +21,8 @@ struct ProcessStat {
     uint64_t start_ticks = 0; // since boot, in clock ticks: with the pid, the identity of a process
     uint64_t cpu_ticks = 0;   // user and kernel time of all threads so far, in clock ticks
     uint32_t threads = 0;
-    char state = '?'; // as in /proc/PID/stat: R, S, D, Z, ...
+    char state = '?';    // as in /proc/PID/stat: R, S, D, Z, ...
+    bool kernel = false; // a thread of the kernel's own, which has no program
     std::string comm;
 };
 

@@ -27,12 +27,13 @@ namespace auger::recording {
 // The first byte is not text, and the line ends show a copy that translated them.
 inline constexpr std::string_view magic = "\x89"
                                           "auger\r\n";
-inline constexpr uint32_t version = 10;
+inline constexpr uint32_t version = 11;
 // The oldest that can be read: without marks, gates and values; 3 is without the machine, 4 without
 // the ends of calls that `only` leaves out, probes that are off, and what observing costs; 5 is
 // without spans, 6 without exchanges that are ambiguous, explained calls, and what goroutines wait
 // for; 7 is without the session, blocks of definitions, and an index, 8 without names of
-// containers, 9 without the time that calls spent in other timed ones.
+// containers, 9 without the time that calls spent in other timed ones, 10 without which threads are
+// the kernel's own.
 inline constexpr uint32_t oldest_version = 2;
 inline constexpr uint32_t first_indexed_version = 8;
 inline constexpr size_t header_size = 16;

@@ -141,6 +141,7 @@ void MachineStream::on_thread(ThreadId id, const ThreadInfo& info) {
     out.string(info.container.name);
     out.string(info.container.pod);
     out.string(info.container.pod_namespace);
+    out.varint(info.kernel);
     const auto [own, is_new] = same(known_threads_, content, common_.threads);
     threads_.set(id, own);
     if (is_new)

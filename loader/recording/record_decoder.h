@@ -74,6 +74,7 @@ class RecordDecoder {
     bool has_series() const { return version_ >= 8; }
     bool has_containers() const { return version_ >= 9; }
     bool has_nested() const { return version_ >= 10; }
+    bool has_kernel_threads() const { return version_ >= 11; }
     // An id that must have been defined, out of `count`.
     template <typename IdType>
     IdType defined(size_t count) {

@@ -119,6 +119,8 @@ void RecordDecoder::thread(EventSink& sink) {
         info.container.pod = text();
         info.container.pod_namespace = text();
     }
+    if (has_kernel_threads())
+        info.kernel = in_.varint() != 0;
     if (define_again(id.value, threads_))
         sink.on_thread(id, info);
 }

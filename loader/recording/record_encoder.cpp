@@ -162,6 +162,7 @@ void RecordEncoder::on_thread(ThreadId id, const ThreadInfo& info) {
     put_string(info.container.name);
     put_string(info.container.pod);
     put_string(info.container.pod_namespace);
+    out_.varint(info.kernel);
 }
 
 void RecordEncoder::on_spec(SpecId id, const SpecInfo& info) {

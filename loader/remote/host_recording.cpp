@@ -5,13 +5,15 @@
 #include "loader/process/file_series.h"
 #include "loader/reports/host_report.h"
 
+#include <fmt/format.h>
+
 namespace auger::remote {
 
-// When it was lost and is there again, "x-web1-2.auger".
+// When it was lost and is there again, "x-web1,2.auger": no host has a name with a comma, which is
+// between names.
 std::string HostRecording::own_path(const std::string& path, size_t number) const {
-    const std::string again = number > 1 ? std::to_string(number) : "";
     const std::string own = alone_ ? path : path_of_host(path, host_);
-    return again.empty() ? own : path_of_host(own, again);
+    return number > 1 ? with_suffix(own, fmt::format(",{}", number)) : own;
 }
 
 Result<void> HostRecording::begin_agent(const MachineInfo& machine, EventSink& next,

@@ -44,13 +44,17 @@ inline std::string host_file_name(std::string host) {
     return host;
 }
 
-// The file of one of several hosts: "dir/x-web1.auger" of "dir/x.auger".
-inline std::string path_of_host(const std::string& path, const std::string& host) {
+// Before a file's extension: "dir/x-1.auger" of "dir/x.auger".
+inline std::string with_suffix(const std::string& path, const std::string& suffix) {
     const size_t name = path.rfind('/') + 1; // 0 when there is none
     size_t dot = path.rfind('.');
     if (dot == std::string::npos || dot <= name)
         dot = path.size();
-    return path.substr(0, dot) + "-" + host_file_name(host) + path.substr(dot);
+    return path.substr(0, dot) + suffix + path.substr(dot);
+}
+// The file of one of several hosts: "dir/x-web1.auger" of "dir/x.auger".
+inline std::string path_of_host(const std::string& path, const std::string& host) {
+    return with_suffix(path, "-" + host_file_name(host));
 }
 
 inline const char* state_text(HostReport::State state) {

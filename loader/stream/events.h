@@ -93,6 +93,7 @@ struct ThreadInfo {
     std::string cgroup{}; // path below the cgroup2 mount when the process was first seen, raw
     MachineId machine{};
     ContainerNames container{}; // that the control group is of
+    bool kernel = false;        // it is the kernel's own, and runs no program
     friend bool operator==(const ThreadInfo&, const ThreadInfo&) = default;
 };
 

@@ -76,7 +76,7 @@ void Interner::free_thread(ThreadId id) {
 }
 
 ThreadId Interner::thread(uint32_t pid, uint32_t tid, std::string_view comm,
-                          std::string_view cgroup, const ContainerNames& container) {
+                          std::string_view cgroup, const ContainerNames& container, bool kernel) {
     Names& known = names_[key_of(pid, tid)];
     const auto has_name = [&](ThreadId id) {
         const Thread& thread = threads_[id.index()];
@@ -85,8 +85,8 @@ ThreadId Interner::thread(uint32_t pid, uint32_t tid, std::string_view comm,
     if (known.all.empty() || !has_name(known.last)) {
         const auto named = std::ranges::find_if(known.all, has_name);
         if (named == known.all.end())
-            return new_thread(
-                known, {pid, tid, std::string(comm), std::string(cgroup), MachineId{}, container});
+            return new_thread(known, {pid, tid, std::string(comm), std::string(cgroup), MachineId{},
+                                      container, kernel});
         known.last = *named;
     }
     touch(threads_[known.last.index()].use);

@@ -40,10 +40,10 @@ class Interner {
     void next_sample();
     void next_slow_call();
 
-    // `cgroup` counts when the thread is new under this name, and `container` also when its names
-    // were not known before.
+    // `cgroup` and `kernel` count when the thread is new under this name, and `container` also when
+    // its names were not known before.
     ThreadId thread(uint32_t pid, uint32_t tid, std::string_view comm, std::string_view cgroup = {},
-                    const ContainerNames& container = {});
+                    const ContainerNames& container = {}, bool kernel = false);
     // A thread under the name that it had last; nothing when it is new.
     std::optional<ThreadId> last_thread(uint32_t pid, uint32_t tid);
     LocationId location(const Location& location);

@@ -25,23 +25,27 @@ void IntervalWriter::set(uint64_t every_ns, Write write) {
         close_interval(now);
     every_ns_ = every_ns;
     write_ = std::move(write);
-    begin_ns_ = now;
+    begin_interval(now);
+}
+
+void IntervalWriter::begin_interval(uint64_t begin_ns) {
+    begin_ns_ = begin_ns;
     lost_before_ = model_.ledger().lost;
+    evictions_ = active() ? model_.count_evictions(begin_ns, begin_ns + every_ns_) : nullptr;
 }
 
 void IntervalWriter::close_interval(uint64_t end_ns) {
     Interval interval{begin_ns_, end_ns, utc_offset_ + begin_ns_, {}};
-    // A window has both of its ends.
-    interval.query.window = {Window::Kind::last, end_ns - begin_ns_ - 1, end_ns};
+    interval.query.window = window_between(begin_ns_, end_ns);
     interval.query.lost_before = lost_before_;
-    over_.push_back({std::move(interval), write_});
-    begin_ns_ = end_ns;
+    evictions_->end_ns = end_ns;
+    over_.push_back({std::move(interval), write_, std::move(evictions_)});
+    begin_interval(end_ns);
     // The machine has slept, or its clock was set; a clock that is set back is not followed, since
     // names of files neither repeat nor go back: of many the first by name is removed.
     const uint64_t offset = utc_ns_() - backend_.now_ns();
     if (offset > utc_offset_ && offset - utc_offset_ >= WallClock::least_step_ns)
         utc_offset_ = offset;
-    lost_before_ = model_.ledger().lost;
 }
 
 void IntervalWriter::work() {
@@ -62,7 +66,8 @@ bool IntervalWriter::complete(const Interval& interval) const {
 }
 
 void IntervalWriter::start_writing() {
-    const Over& over = over_.front();
+    Over& over = over_.front();
+    over.interval.query.evicted = over.evictions->samples;
     auto task = ForkedTask::start(words_.process, over.write(over.interval), {.makes_files = true});
     if (task) {
         task_.emplace(std::move(*task));

@@ -13,11 +13,17 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace auger {
+
+// (begin, end]: a window has both of its ends.
+inline Window window_between(uint64_t begin_ns, uint64_t end_ns) {
+    return {Window::Kind::last, end_ns - begin_ns - 1, end_ns};
+}
 
 class IntervalWriter {
   public:
@@ -66,8 +72,10 @@ class IntervalWriter {
     struct Over {
         Interval interval;
         Write write;
+        std::shared_ptr<Evictions> evictions;
     };
 
+    void begin_interval(uint64_t begin_ns);
     void close_interval(uint64_t end_ns);
     bool complete(const Interval& interval) const;
     void start_writing();
@@ -83,6 +91,7 @@ class IntervalWriter {
     Written on_written_;
     uint64_t begin_ns_ = 0;                       // of the interval that goes on
     std::map<std::string, uint64_t> lost_before_; // when it began
+    std::shared_ptr<Evictions> evictions_;        // of its samples
     uint64_t utc_offset_ = 0;        // of the backend's time, as it was when that began
     std::deque<Over> over_;          // not written yet
     std::optional<ForkedTask> task_; // writes the first of them

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "repl/services/shipper.h"
 
-#include "loader/http/http_messages.h"
 #include "loader/process/file_series.h"
 #include "loader/process/output_file.h"
 #include "loader/process/safe_open.h"
 #include "loader/process/state_folder.h"
 #include "loader/process/user_rights.h"
+#include "repl/services/certificate_file.h"
 #include "repl/services/header_file.h"
+#include "repl/services/interval_parts.h"
 #include "views/format.h"
 
 #include <fmt/format.h>
@@ -18,6 +19,7 @@
 
 #include <algorithm>
 #include <array>
+#include <sstream>
 
 namespace auger {
 namespace {
@@ -27,20 +29,10 @@ using std::chrono::steady_clock;
 constexpr uint64_t ns_per_ms = millisecond_ns;
 // A process that sends, and is never heard of again, is noticed that soon.
 constexpr uint64_t look_ns = second_ns;
+// Of the files of an interval.
+constexpr size_t most_names_bytes = 16 << 20;
 // At the end, for what waits.
 constexpr std::chrono::seconds farewell{5};
-
-enum class Fate { shipped, refused, waits };
-
-// Servers that have too much to do, or whose own is not there, say so by these; whatever else is
-// wrong will be wrong with the next attempt, too. A 200 may be a partial success, which is one.
-Fate fate_of(const HttpOutcome& outcome) {
-    constexpr std::array<uint32_t, 5> temporary = {0, 429, 502, 503, 504}; // 0: no answer
-    if (outcome.status >= 200 && outcome.status < 300)
-        return Fate::shipped;
-    return std::ranges::find(temporary, outcome.status) != temporary.end() ? Fate::waits
-                                                                           : Fate::refused;
-}
 
 std::string text_of(const HttpOutcome& outcome) {
     if (outcome.status == 0)
@@ -52,24 +44,6 @@ std::string text_of(const HttpOutcome& outcome) {
 std::string host_name() {
     std::array<char, 256> name{};
     return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
-}
-
-Result<std::string> read_certificates(const std::string& path) {
-    constexpr const char* operation = "read certificates from";
-    if (path.empty())
-        return std::string();
-    const auto user = invoking_user();
-    const UserRights rights(user);
-    auto file = open_regular(path);
-    if (!file)
-        return Error{operation, path, file.error().cause, rights_hint(user, "read")};
-    auto text = read_all(file->get(), http_messages::certificates_limit + 1);
-    if (!text)
-        return text;
-    if (text->size() > http_messages::certificates_limit ||
-        text->find("-----BEGIN CERTIFICATE-----") == std::string::npos)
-        return Error{operation, path, "it holds no certificates", "PEM is read"};
-    return text;
 }
 
 Result<Spool> open_spool(const Shipping& shipping) {
@@ -91,7 +65,7 @@ Shipper::Shipper(const Backend& backend, const Model& model, Clocks clocks, Make
     : backend_(backend), model_(model), clocks_(std::move(clocks)),
       make_poster_(std::move(make_poster)),
       writer_(backend, model, clocks_.utc_ns, {"ship", "spooled", "auger-ship"}),
-      backoff_(static_cast<uint32_t>(clocks_.steady_ns() ^ static_cast<uint64_t>(getpid()))) {
+      attempts_(static_cast<uint32_t>(clocks_.steady_ns() ^ static_cast<uint64_t>(getpid()))) {
     writer_.on_written(
         [this](const IntervalWriter::Interval&, UniqueFd out) { take_written(std::move(out)); });
 }
@@ -100,7 +74,7 @@ Result<std::unique_ptr<HttpPoster>> Shipper::connect(const Shipping& shipping) c
     if (!shipping.header_file.empty())
         if (auto headers = read_header_file(shipping.header_file); !headers)
             return headers.error();
-    auto certificates = read_certificates(shipping.certificate_file);
+    auto certificates = read_certificate_file(shipping.certificate_file);
     if (!certificates)
         return certificates.error();
     return make_poster_(*certificates);
@@ -138,8 +112,7 @@ void Shipper::begin(Line line) {
     account_.receiver = fmt::format("{} {}", line_->shipping.protocol->name, line_->shipping.url);
     for (const Spool::Entry& entry : line_->spool.entries())
         account_.found.add(entry.samples);
-    next_ns_ = 0;
-    backoff_.reset();
+    attempts_.reset();
     last_said_.clear();
     writer_.set(line_->shipping.every_ns,
                 [this](const IntervalWriter::Interval& interval) { return write(interval); });
@@ -168,54 +141,66 @@ std::string Shipper::service() const {
     return target.processes.empty() ? "auger" : target.processes.front().comm;
 }
 
-ForkedTask::Work Shipper::write(const IntervalWriter::Interval& interval) const {
+ForkedTask::Work Shipper::write(const IntervalWriter::Interval& interval) {
     const Shipping& shipping = line_->shipping;
-    ExportQuery query = interval.query;
-    query.threads = shipping.threads;
-    // OTLP has a service for each process.
-    query.service = shipping.protocol->otlp ? shipping.service : service();
+    account_.evicted += interval.query.evicted.value_or(0);
+    IntervalWriter::Interval wanted = interval;
+    wanted.query.threads = shipping.threads;
+    wanted.query.service = shipping.protocol->one_service ? service() : shipping.service;
     // Of hosts each thread knows its own.
     if (!backend_.replaying() && backend_.hosts().empty())
-        query.host = host_name();
-    Spool::Entry entry;
+        wanted.query.host = host_name();
+    Spool::Entry entry; // the first one's
     entry.number = line_->spool.next_number();
     entry.written_ms = clocks_.utc_ns() / ns_per_ms;
-    entry.begin_ms = model_.wall_ns(interval.begin_ns).value_or(interval.utc_ns) / ns_per_ms;
-    entry.length_ms = (interval.end_ns - interval.begin_ns) / ns_per_ms;
     entry.service = service();
-    return [this, query, entry](int out) { return write(query, entry, out); };
+    return [this, wanted, entry](int out) { return write(wanted, entry, out); };
 }
 
-Result<void> Shipper::write(const ExportQuery& query, Spool::Entry entry, int out) const {
-    StringSink body;
-    const auto samples = write_request_body(*line_->shipping.protocol, model_, query, body);
-    if (!samples)
-        return samples.error();
-    if (*samples == 0)
-        return {}; // nothing to tell
-    entry.samples = *samples;
-    auto file = OutputFile::create(line_->spool.path_of(entry));
-    if (!file)
-        return file.error();
-    file->write(body.text);
-    if (auto written = file->commit(); !written)
-        return written;
-    const std::string name = line_->spool.name_of(entry);
-    if (::write(out, name.data(), name.size()) != static_cast<ssize_t>(name.size()))
-        return system_error("tell of", name);
+Result<void> Shipper::write(const IntervalWriter::Interval& interval, Spool::Entry entry,
+                            int out) const {
+    std::vector<std::string> paths;
+    std::string names;
+    // All of them or none: one that is not told of would be sent beside what is said to be lost.
+    const auto failed = [&](const Error& error) {
+        const UserRights rights(invoking_user());
+        for (const std::string& path : paths)
+            unlink(path.c_str());
+        return error;
+    };
+    for (const IntervalPart& part :
+         interval_parts(*line_->shipping.protocol, model_, interval.query, interval.begin_ns,
+                        interval.end_ns)) {
+        entry.begin_ms = model_.wall_ns(part.begin_ns)
+                             .value_or(interval.utc_ns + part.begin_ns - interval.begin_ns) /
+                         ns_per_ms;
+        entry.length_ms = (part.end_ns - part.begin_ns) / ns_per_ms;
+        entry.samples = part.samples;
+        auto file = OutputFile::create(line_->spool.path_of(entry));
+        if (!file)
+            return failed(file.error());
+        file->write(part.body);
+        if (auto written = file->commit(); !written)
+            return failed(written.error());
+        paths.push_back(line_->spool.path_of(entry));
+        names += line_->spool.name_of(entry) + '\n';
+        entry.number++;
+    }
+    if (::write(out, names.data(), names.size()) != static_cast<ssize_t>(names.size()))
+        return failed(system_error("tell of the files in", line_->spool.folder()));
     return {};
 }
 
 void Shipper::take_written(UniqueFd out) {
-    constexpr size_t longest_name = 256;
-    const auto name = read_all(out.get(), longest_name);
-    if (!name || name->empty())
-        return;
-    const auto entry = line_->spool.add(*name);
-    if (entry)
-        account_.written.add(entry->samples);
-    else
-        say_once(fmt::format("interval {} is gone from the spool", *name));
+    const auto names = read_all(out.get(), most_names_bytes);
+    std::istringstream lines(names ? *names : std::string());
+    for (std::string name; std::getline(lines, name);) {
+        const auto entry = line_->spool.add(name);
+        if (entry)
+            account_.written.add(entry->samples);
+        else
+            say_once(fmt::format("interval {} is gone from the spool", name));
+    }
 }
 
 void Shipper::work() {
@@ -224,8 +209,10 @@ void Shipper::work() {
         return;
     trim();
     take_outcome();
-    if (!sending_ && !line_->spool.entries().empty() && clocks_.steady_ns() >= next_ns_)
-        start_sending();
+    if (sending_)
+        return;
+    if (const Spool::Entry* next = attempts_.next(line_->spool.entries(), clocks_.steady_ns()))
+        start_sending(*next);
 }
 
 void Shipper::trim() {
@@ -233,8 +220,10 @@ void Shipper::trim() {
     const auto gone = line_->spool.trim({shipping.bytes, shipping.keep_ns / ns_per_ms},
                                         clocks_.utc_ns() / ns_per_ms,
                                         sending_ ? std::optional(sending_->number) : std::nullopt);
-    for (const Spool::Entry& entry : gone)
+    for (const Spool::Entry& entry : gone) {
         account_.given_up.add(entry.samples);
+        attempts_.forget(entry.number);
+    }
     if (!gone.empty())
         lose(gone.size(), fmt::format("intervals are given up: they have waited for {}, or take "
                                       "more than {}",
@@ -242,23 +231,15 @@ void Shipper::trim() {
                                       format_bytes(static_cast<double>(shipping.bytes))));
 }
 
-void Shipper::start_sending() {
-    const Spool::Entry entry = line_->spool.entries().front();
+void Shipper::start_sending(const Spool::Entry& entry) {
     const Shipping& shipping = line_->shipping;
     auto body = line_->spool.read(entry);
     if (!body) {
         account_.given_up.add(entry.samples);
         lose(1, fmt::format("an interval is given up: {}", body.error().message()));
-        (void)line_->spool.remove(entry.number);
-        return;
+        return leave_spool(entry);
     }
-    HttpPost post;
-    post.url = request_url(*shipping.protocol, shipping.url, entry);
-    post.otlp = shipping.protocol->otlp;
-    post.seconds = HttpPost::seconds_for(entry.bytes);
-    post.headers.push_back(fmt::format("Content-Type: {}", shipping.protocol->content_type));
-    if (shipping.protocol->gzip)
-        post.headers.emplace_back("Content-Encoding: gzip");
+    HttpPost post = make_request(*shipping.protocol, shipping.url, entry);
     // Anew each time: tokens are replaced.
     if (!shipping.header_file.empty()) {
         auto headers = read_header_file(shipping.header_file);
@@ -278,33 +259,66 @@ void Shipper::take_outcome() {
     if (!outcome)
         return;
     const Spool::Entry entry = *std::exchange(sending_, std::nullopt);
-    switch (fate_of(*outcome)) {
-    case Fate::waits:
+    const Shipping& shipping = line_->shipping;
+    switch (fate_of(*shipping.protocol, outcome->status, !shipping.header_file.empty())) {
+    case Fate::busy:
         return wait_again(*outcome);
+    case Fate::doubtful:
+        if (!doubt(entry, *outcome))
+            return;
+        [[fallthrough]];
     case Fate::refused:
+        attempts_.answered();
         account_.refused.add(entry.samples);
         lose(1, fmt::format("the receiver refuses intervals: {}", text_of(*outcome)));
         break;
     case Fate::shipped:
-        account_.shipped.add(entry.samples);
-        account_.rejected += outcome->rejected;
-        if (outcome->rejected)
-            say_once(fmt::format("the receiver left {} out of an interval: {}", outcome->rejected,
-                                 outcome->text));
-        else if (!account_.problem.empty())
-            say_once("the receiver takes intervals again");
+        take_shipped(entry, *outcome);
         break;
     }
     account_.problem.clear();
-    backoff_.reset();
-    if (auto removed = line_->spool.remove(entry.number); !removed)
+    leave_spool(entry);
+}
+
+void Shipper::take_shipped(const Spool::Entry& entry, const HttpOutcome& outcome) {
+    account_.shipped.add(entry.samples);
+    account_.rejected += outcome.rejected;
+    attempts_.taken();
+    if (outcome.rejected)
+        say_once(fmt::format("the receiver left {} out of an interval: {}", outcome.rejected,
+                             outcome.text));
+    else if (line_->shipping.protocol->otlp && !outcome.text.empty())
+        say_once(fmt::format("the receiver took an interval, and says: {}", outcome.text));
+    else if (!account_.problem.empty())
+        say_once("the receiver takes intervals again");
+}
+
+void Shipper::leave_spool(const Spool::Entry& entry) {
+    const uint64_t number = entry.number;
+    attempts_.forget(number);
+    if (auto removed = line_->spool.remove(number); !removed)
         say_once(removed.error().message());
 }
 
 void Shipper::wait_again(const HttpOutcome& outcome) {
     account_.problem = text_of(outcome);
-    next_ns_ = clocks_.steady_ns() + backoff_.next_ns(outcome.retry_after_s * second_ns);
+    if (outcome.status == 401 || outcome.status == 403)
+        account_.problem +=
+            fmt::format(" ({} is read again for each attempt)", line_->shipping.header_file);
+    attempts_.busy(clocks_.steady_ns(), outcome.retry_after_s);
     say_once(fmt::format("the receiver takes no intervals now, they wait: {}", account_.problem));
+}
+
+bool Shipper::doubt(const Spool::Entry& entry, const HttpOutcome& outcome) {
+    const bool is_first = !attempts_.in_doubt(entry.number);
+    if (attempts_.doubt(entry.number, clocks_.steady_ns(), outcome.retry_after_s))
+        return true;
+    if (attempts_.several_fail())
+        account_.problem = text_of(outcome);
+    if (is_first)
+        say_once(fmt::format("the receiver fails to take an interval, which is tried again: {}",
+                             text_of(outcome)));
+    return false;
 }
 
 void Shipper::lose(uint64_t intervals, std::string why) {
@@ -334,7 +348,8 @@ std::chrono::nanoseconds Shipper::idle_time(std::chrono::nanoseconds longest) co
     if (!line_ || line_->spool.entries().empty())
         return longest;
     const uint64_t now = clocks_.steady_ns();
-    const uint64_t idle = sending_ ? look_ns : next_ns_ - std::min(next_ns_, now);
+    const uint64_t due = attempts_.due_ns(line_->spool.entries());
+    const uint64_t idle = sending_ ? look_ns : due - std::min(due, now);
     return std::min(longest, std::chrono::nanoseconds(idle));
 }
 

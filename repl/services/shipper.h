@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Shipper: `ship PROTOCOL URL every SPAN`. Each interval's samples become a file in a spool, and go
-// from there to a receiver, one after the other, by a process without power. While the receiver
-// cannot be reached, or says that it has too much to do, they wait; what it refuses for good, and
-// what the spool has no room for any more, is counted. An interval that the receiver has taken may
+// from there to a receiver, one after the other, by a process without power; as several files where
+// they are more than a receiver takes at once. While it cannot be reached, or says that it has too
+// much to do, they wait; what it refuses for good, and what the spool has no room for any more, is
+// counted. An interval that the receiver has taken may
 // be sent again if auger is killed before it has removed the file.
 #pragma once
 
 #include "loader/http/http_post.h"
-#include "repl/services/backoff.h"
+#include "repl/services/attempts.h"
 #include "repl/services/interval_writer.h"
 #include "repl/services/service_settings.h"
 #include "repl/services/spool.h"
@@ -70,22 +71,27 @@ class Shipper {
         std::unique_ptr<HttpPoster> poster;
     };
 
-    // There is more to send, and it is taken.
+    // There is more to send now, and it is taken.
     bool is_sending() const {
-        return line_ && !line_->spool.entries().empty() && account_.problem.empty();
+        return line_ && account_.problem.empty() &&
+               (sending_ || attempts_.next(line_->spool.entries(), clocks_.steady_ns()));
     }
     Result<std::unique_ptr<HttpPoster>> connect(const Shipping& shipping) const;
     void begin(Line line);
     void close();
     void tell_what_waits();
-    // What a forked copy does for an interval; its `out` is the file's name, or nothing.
-    ForkedTask::Work write(const IntervalWriter::Interval& interval) const;
-    Result<void> write(const ExportQuery& query, Spool::Entry entry, int out) const;
+    // What a forked copy does for an interval; its `out` is the files' names, a line each.
+    ForkedTask::Work write(const IntervalWriter::Interval& interval);
+    Result<void> write(const IntervalWriter::Interval& interval, Spool::Entry entry, int out) const;
     void take_written(UniqueFd out);
     void trim();
-    void start_sending();
+    void start_sending(const Spool::Entry& entry);
     void take_outcome();
+    void take_shipped(const Spool::Entry& entry, const HttpOutcome& outcome);
     void wait_again(const HttpOutcome& outcome);
+    // Whether it is given up.
+    bool doubt(const Spool::Entry& entry, const HttpOutcome& outcome);
+    void leave_spool(const Spool::Entry& entry);
     std::string service() const;
     void lose(uint64_t intervals, std::string why);
     void say_once(std::string text);
@@ -97,8 +103,7 @@ class Shipper {
     IntervalWriter writer_;
     std::optional<Line> line_;
     std::optional<Spool::Entry> sending_;
-    Backoff backoff_;
-    uint64_t next_ns_ = 0; // not before, an attempt; of clocks_.steady_ns
+    Attempts attempts_; // by clocks_.steady_ns
     ShippingStatus account_;
     uint64_t lost_ = 0; // intervals
     std::string first_loss_;

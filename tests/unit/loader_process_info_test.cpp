@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/process/proc_info.h"
 
+#include "loader/process/safe_open.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,6 +24,27 @@ TEST(ProcInfo, StatOfANameWithBracketsAndSpaces) {
     EXPECT_EQ(stat->start_ticks, 123456u);
     EXPECT_EQ(stat->cpu_ticks, 5u + 6u);
     EXPECT_EQ(stat->threads, 1u);
+    EXPECT_FALSE(stat->kernel);
+}
+
+TEST(ProcInfo, TheKernelsOwnThreadsAreKnown) {
+    const auto stat = parse_stat("17 (ksoftirqd/0) S 2 0 0 0 -1 69238848 0 0 0 0 0 1 0 0 20 0 1 0 "
+                                 "5 0 0 18446744073709551615\n");
+    ASSERT_TRUE(stat);
+    EXPECT_TRUE(stat->kernel);
+    EXPECT_FALSE(read_stat(getpid())->kernel);
+    // Those that run here, where the kernel says it in words.
+    const auto pids = all_pids();
+    ASSERT_TRUE(pids);
+    for (const pid_t pid : *pids) {
+        const auto one = read_stat(pid);
+        const auto status = read_file("/proc/" + std::to_string(pid) + "/status", 1 << 20);
+        const std::string key = "\nKthread:\t";
+        const size_t at = status ? status->find(key) : std::string::npos;
+        if (one && at != std::string::npos) {
+            EXPECT_EQ(one->kernel, status->at(at + key.size()) == '1') << one->comm;
+        }
+    }
 }
 
 TEST(ProcInfo, StatThatIsNone) {

@@ -132,7 +132,8 @@ void StreamGenerator::define_one(EventSink& sink) {
                                           text(15),
                                           text(30),
                                           MachineId{},
-                                          {text(10), text(20), text(5)}});
+                                          {text(10), text(20), text(5)},
+                                          number(2) == 0});
     sink.on_spec(SpecId{specs_++}, {ProbeId{static_cast<uint32_t>(number(50))}, text(30), text(30),
                                     wide(), ObservedExit::parse(text(10))});
     sink.on_probe(probe(probes_++));

@@ -108,11 +108,12 @@ void Transcript::on_machine(MachineId id, const MachineInfo& info) {
 }
 void Transcript::on_thread(ThreadId id, const ThreadInfo& info) {
     const ContainerNames& container = info.container;
-    define(fmt::format("thread {} {} {} {}{}{}{}", id.value, info.pid, info.tid, info.comm,
+    define(fmt::format("thread {} {} {} {}{}{}{}{}", id.value, info.pid, info.tid, info.comm,
                        info.cgroup.empty() ? "" : " ", info.cgroup,
                        container.known() ? fmt::format(" in {} {} {}", container.name,
                                                        container.pod, container.pod_namespace)
-                                         : ""));
+                                         : "",
+                       info.kernel ? " of the kernel" : ""));
     threads_[id.value] = fmt::format("thread {} {} {} {} of {}", info.pid, info.tid, info.comm,
                                      info.cgroup, info.machine.value);
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is sent for an interval in each protocol, and what is told of it.
+#include "tests/support/gunzip.h"
 #include "tests/unit/repl_fake_receiver.h"
 
 #include "views/exports/prometheus.h"
 #include "views/json/json_views.h"
 
 #include <gmock/gmock.h>
-#include <zlib.h>
 
+#include <map>
 #include <regex>
 #include <string>
 
@@ -32,20 +33,6 @@ std::string decoded(const std::string& base64) {
     return bytes;
 }
 
-std::string gunzipped(const std::string& bytes) {
-    z_stream stream{};
-    inflateInit2(&stream, MAX_WBITS + 16);
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
-    stream.avail_in = static_cast<uInt>(bytes.size());
-    std::string text(1 << 20, '\0');
-    stream.next_out = reinterpret_cast<Bytef*>(text.data());
-    stream.avail_out = static_cast<uInt>(text.size());
-    EXPECT_EQ(inflate(&stream, Z_FINISH), Z_STREAM_END);
-    text.resize(stream.total_out);
-    inflateEnd(&stream);
-    return text;
-}
-
 // What each protocol has one interval be.
 TEST_F(ShippingTest, RequestsAreTheProtocols) {
     const auto send = [&](const char* protocol, const std::string& url,
@@ -59,13 +46,12 @@ TEST_F(ShippingTest, RequestsAreTheProtocols) {
         write(1);
         return log.sent.back();
     };
-    const auto profile_of = [](const std::string& pprof) { return gunzipped(pprof); };
     {
         const auto sent = send("pyroscope", "https://host/");
         EXPECT_EQ(sent.post.url, "https://host/push.v1.PusherService/Push");
         EXPECT_THAT(sent.post.headers,
                     ElementsAre("Content-Type: application/json", "Content-Encoding: gzip"));
-        const auto json = nlohmann::json::parse(gunzipped(sent.body));
+        const auto json = nlohmann::json::parse(test::gunzip(sent.body));
         const auto& series = json["series"][0];
         EXPECT_EQ(series["labels"][0],
                   (nlohmann::json{{"name", "__name__"}, {"value", "process_cpu"}}));
@@ -76,13 +62,13 @@ TEST_F(ShippingTest, RequestsAreTheProtocols) {
         EXPECT_TRUE(std::regex_match(
             id, std::regex("[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")))
             << id;
-        const std::string profile = profile_of(decoded(series["samples"][0]["rawProfile"]));
+        const std::string profile = test::gunzip(decoded(series["samples"][0]["rawProfile"]));
         EXPECT_THAT(profile, HasSubstr("main"));
         EXPECT_THAT(profile, Not(HasSubstr("thread")));
         const auto again =
-            nlohmann::json::parse(gunzipped(send("pyroscope", "http://h", true).body));
+            nlohmann::json::parse(test::gunzip(send("pyroscope", "http://h", true).body));
         EXPECT_NE(again["series"][0]["samples"][0]["ID"], id);
-        EXPECT_THAT(profile_of(decoded(again["series"][0]["samples"][0]["rawProfile"])),
+        EXPECT_THAT(test::gunzip(decoded(again["series"][0]["samples"][0]["rawProfile"])),
                     HasSubstr("thread"));
     }
     {
@@ -92,7 +78,7 @@ TEST_F(ShippingTest, RequestsAreTheProtocols) {
         const auto json = nlohmann::json::parse(sent.body);
         EXPECT_EQ(json["normalized"], true);
         EXPECT_EQ(json["series"][0]["labels"]["labels"][1]["value"], "a \"shop\"");
-        EXPECT_THAT(profile_of(decoded(json["series"][0]["samples"][0]["rawProfile"])),
+        EXPECT_THAT(test::gunzip(decoded(json["series"][0]["samples"][0]["rawProfile"])),
                     HasSubstr("main"));
     }
     {
@@ -101,14 +87,70 @@ TEST_F(ShippingTest, RequestsAreTheProtocols) {
             sent.post.url, std::regex(R"(http://host:4040/base/ingest\?name=a--shop-&from=(\d+))"
                                       R"(&until=(\d+)&format=pprof&spyName=auger)")))
             << sent.post.url;
-        EXPECT_THAT(profile_of(sent.body), HasSubstr("main"));
+        EXPECT_THAT(test::gunzip(sent.body), HasSubstr("main"));
     }
     {
         const auto sent = send("otlp", "http://host:4318");
         EXPECT_EQ(sent.post.url, "http://host:4318/v1development/profiles");
         EXPECT_THAT(sent.post.headers,
                     ElementsAre("Content-Type: application/x-protobuf", "Content-Encoding: gzip"));
-        EXPECT_THAT(gunzipped(sent.body), testing::AllOf(HasSubstr("main"), HasSubstr("shop")));
+        EXPECT_THAT(test::gunzip(sent.body), testing::AllOf(HasSubstr("main"), HasSubstr("shop")));
+    }
+}
+
+// A store keeps a series of each service, wherever it runs, and one of what the kernel does itself.
+TEST_F(ShippingTest, ServicesAreSeriesOfTheirOwn) {
+    using Labels = std::map<std::string, std::string>;
+    const auto run = [&](uint32_t pid, const std::string& comm, const std::string& function,
+                         const std::string& cgroup = {}, const ContainerNames& names = {},
+                         bool kernel = false) {
+        model.on_thread(stream.thread(pid, "service", pid),
+                        {pid, pid, comm, cgroup, MachineId{0}, names, kernel});
+        stream.sample(backend.clock() + 1, pid, stream.stack({function}));
+    };
+    const std::string id(64, 'a');
+    for (const char* protocol : {"pyroscope", "parca"}) {
+        Shipping settings = shipping(protocol);
+        settings.spool = folder.path(protocol);
+        ASSERT_TRUE(shipper->set(settings));
+        run(10, "nginx", "accept");
+        run(11, "nginx", "accept");
+        run(12, "php", "render",
+            "/kubepods/burstable/pod01234567-89ab-cdef-0123-456789abcdef/" + id,
+            {"cart", "shop-7f", "default"});
+        run(13, "kworker/3:1", "k:flush", {}, {}, true);
+        run(14, "ksoftirqd/0", "k:flush", {}, {}, true);
+        run(15, "kworker", "mine"); // which is but called so
+        pass(seconds(60), 0);
+        ASSERT_TRUE(written(1));
+        EXPECT_EQ(shipper->status().written.samples, 6u);
+        const std::string& body = log.sent.back().body;
+        const bool parca = settings.protocol->name == "parca";
+        const auto json = nlohmann::json::parse(parca ? body : test::gunzip(body));
+        std::map<std::string, Labels> labels_of; // by a function in it
+        for (const auto& series : json["series"]) {
+            const std::string profile = test::gunzip(decoded(series["samples"][0]["rawProfile"]));
+            Labels labels;
+            for (const auto& label : parca ? series["labels"]["labels"] : series["labels"])
+                EXPECT_TRUE(labels.emplace(label["name"], label["value"]).second);
+            EXPECT_EQ(labels["__name__"], "process_cpu");
+            labels.erase("__name__");
+            EXPECT_NE(labels["hostname"], "");
+            labels.erase("hostname");
+            for (const char* function : {"accept", "render", "flush", "mine"})
+                if (profile.find(function) != profile.npos) {
+                    EXPECT_TRUE(labels_of.emplace(function, labels).second) << function;
+                }
+            EXPECT_THAT(profile, Not(HasSubstr("kworker/3:1")));
+        }
+        EXPECT_EQ(json["series"].size(), 4u);
+        EXPECT_EQ(labels_of["accept"], (Labels{{"service_name", "nginx"}}));
+        EXPECT_EQ(labels_of["render"], (Labels{{"service_name", "php"},
+                                               {"namespace", "default"},
+                                               {"pod", "shop-7f"},
+                                               {"container", "cart"}}));
+        EXPECT_EQ(labels_of["flush"], (Labels{{"service_name", "kernel"}}));
+        EXPECT_EQ(labels_of["mine"], (Labels{{"service_name", "kworker"}}));
     }
 }
 
@@ -119,7 +161,7 @@ TEST_F(ShippingTest, OfHostsTheConsolesNameIsNotTold) {
         settings.spool = folder.path(std::string(protocol) + std::to_string(log.sent.size()));
         EXPECT_TRUE(shipper->set(settings));
         write(1);
-        return gunzipped(log.sent.back().body);
+        return test::gunzip(log.sent.back().body);
     };
     for (const auto& [protocol, key] :
          {std::pair("otlp", "host.name"), std::pair("pyroscope", "hostname")}) {

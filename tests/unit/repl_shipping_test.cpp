@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Shipping, in a fake backend's time and to a receiver that the test plays: nothing is lost while
 // it is away, nothing is sent twice, what waits is bounded, and the account adds up.
+#include "tests/support/gunzip.h"
 #include "tests/unit/repl_fake_receiver.h"
 
 #include "repl/services/wall_clock.h"
@@ -128,40 +129,6 @@ TEST_F(ShippingTest, ADayOfOutagesLosesNothing) {
     EXPECT_THAT(news, SizeIs(testing::Le(day / 4))) << "the same is said once in a row";
 }
 
-TEST_F(ShippingTest, WhatTheReceiverSaysDecides) {
-    struct Case {
-        uint32_t status;
-        Count ShippingStatus::*fate;
-    };
-    const Case cases[] = {{200, &ShippingStatus::shipped}, {202, &ShippingStatus::shipped},
-                          {204, &ShippingStatus::shipped}, {400, &ShippingStatus::refused},
-                          {401, &ShippingStatus::refused}, {404, &ShippingStatus::refused},
-                          {413, &ShippingStatus::refused}, {500, &ShippingStatus::refused},
-                          {302, &ShippingStatus::refused}, {0, &ShippingStatus::waiting},
-                          {429, &ShippingStatus::waiting}, {502, &ShippingStatus::waiting},
-                          {503, &ShippingStatus::waiting}, {504, &ShippingStatus::waiting}};
-    for (const Case& one : cases) {
-        SCOPED_TRACE(one.status);
-        log = {};
-        log.reply = [&](const HttpPost&) { return HttpOutcome{one.status, 0, 0, "te\x1bxt"}; };
-        Shipping settings = shipping();
-        settings.spool = folder.path("spool-" + std::to_string(one.status));
-        shipper = make_shipper();
-        ASSERT_TRUE(shipper->set(settings));
-        write(1);
-        const ShippingStatus status = shipper->status();
-        EXPECT_EQ(status.*one.fate, (Count{1, 4}));
-        EXPECT_THAT(log.sent, SizeIs(1));
-        const bool refused = one.fate == &ShippingStatus::refused;
-        EXPECT_EQ(shipper->outcome().ok(), !refused);
-        if (refused) {
-            EXPECT_THAT(shipper->outcome().error().message(),
-                        HasSubstr(std::to_string(one.status)));
-        }
-        EXPECT_EQ(status.problem.empty(), one.fate != &ShippingStatus::waiting);
-    }
-}
-
 TEST_F(ShippingTest, APartialSuccessIsOneAndIsTold) {
     log.reply = [](const HttpPost& post) {
         EXPECT_TRUE(post.otlp);
@@ -195,6 +162,27 @@ TEST_F(ShippingTest, IntervalsThatCannotBeWrittenAreCounted) {
     EXPECT_THAT(shipping_notes(status), ElementsAre(HasSubstr("2 intervals could not be written")));
 }
 
+// The store has room for 10,000.
+TEST_F(ShippingTest, SamplesThatLeaveTheStoreTooSoonAreCounted) {
+    ASSERT_TRUE(shipper->set(shipping()));
+    pass(seconds(60), 12'000);
+    ASSERT_TRUE(written(1));
+    EXPECT_EQ(shipper->status().written, (Count{1, 10'000}));
+    EXPECT_EQ(shipper->status().evicted, 2'000u);
+    EXPECT_THAT(test::gunzip(log.sent[0].body), HasSubstr("gone: 2000 samples of this time"));
+    EXPECT_THAT(shipping_notes(shipper->status()),
+                ElementsAre(HasSubstr("2,000 samples had left")));
+    // For these others go, which have been written.
+    pass(seconds(60), 9'000);
+    ASSERT_TRUE(written(2));
+    EXPECT_EQ(shipper->status().written, (Count{2, 19'000}));
+    EXPECT_EQ(shipper->status().evicted, 2'000u);
+    EXPECT_THAT(test::gunzip(log.sent[1].body), testing::Not(HasSubstr("gone:")));
+    ASSERT_TRUE(shipper->set({}));
+    pass(seconds(60), 11'000);
+    EXPECT_EQ(shipper->status().evicted, 0u) << "nobody wants them";
+}
+
 TEST(HttpPostTime, GrowsWithTheBody) {
     EXPECT_EQ(HttpPost::seconds_for(0), HttpPost{}.seconds);
     EXPECT_EQ(HttpPost::seconds_for(20 << 20), 60u + 1280u);
@@ -221,7 +209,7 @@ TEST(ShippingBackoff, IsTwiceAsLongEachTimeAndAtRandom) {
             if (most_s == 1)
                 firsts.insert(wait);
         }
-        EXPECT_EQ(backoff.next_ns(ns(seconds(300))), ns(seconds(300)));
+        EXPECT_EQ(backoff.next_ns(300), ns(seconds(300)));
         EXPECT_EQ(backoff.next_ns(UINT64_MAX), ns(hours(1))) << "not for ever";
         backoff.reset();
         EXPECT_LE(backoff.next_ns(0), ns(seconds(1)));

@@ -176,9 +176,11 @@ TEST_F(ObservedHosts, OneIsComparedWithTheRest) {
 }
 
 // By the host's own clock and ids; together they are what was observed, and one that was lost has
-// two.
+// two, of which none is another host's, whatever that is called.
 TEST_F(ObservedHosts, EachIsRecordedByItself) {
     test::TemporaryFolder folder;
+    test::ObservedHost fourth(3, {});
+    others.push_back({"web3-2", fourth.connect()});
     observe();
     ASSERT_TRUE(backend->record(folder.path("x.auger")));
     ASSERT_TRUE(backend->add_probe({ProbeId{1}, "handle", {}, {}, {}}));
@@ -186,22 +188,24 @@ TEST_F(ObservedHosts, EachIsRecordedByItself) {
     hosts[2]->peer.signal(SIGKILL);
     poll_until([&] { return state_of(2) == HostReport::State::lost; });
     all_live();
+    const double before = counted("web3-2");
+    poll_until([&] { return counted("web3-2") > before; });
     end_of_calls();
     ASSERT_TRUE(backend->record({}));
     Model replayed;
     const std::vector<std::string> paths{folder.path("x-web1.auger"), folder.path("x-web2.auger"),
-                                         folder.path("x-web3.auger"),
+                                         folder.path("x-web3.auger"), folder.path("x-web3,2.auger"),
                                          folder.path("x-web3-2.auger")};
     auto replay = open_replay(paths, replayed);
     ASSERT_TRUE(replay) << replay.error().message();
     while (*(*replay)->poll(std::chrono::hours(1), -1))
         ;
     EXPECT_EQ(replayed.samples_received(), model.samples_received());
-    for (const char* host : {"web1", "web2", "web3"})
+    for (const char* host : {"web1", "web2", "web3", "web3-2"})
         EXPECT_EQ(replayed.probe_statistics(ProbeId{1}, {}, HostChoice{host}).sum_ns,
                   model.probe_statistics(ProbeId{1}, {}, HostChoice{host}).sum_ns)
             << host;
-    EXPECT_THAT((*replay)->capabilities().front().detail, HasSubstr("x-web1.auger and 3 more"));
+    EXPECT_THAT((*replay)->capabilities().front().detail, HasSubstr("x-web1.auger and 4 more"));
     EXPECT_FALSE(backend->record("/nonexistent/x.auger"));
 }
 

@@ -281,6 +281,40 @@ TEST(Otlp, NamesOfContainersAndPodsAreTold) {
                                                     {"process.executable.name", "app"}}));
 }
 
+// There are hundreds, which come and go. Names tell nothing: anybody may have one of theirs.
+TEST(Otlp, TheKernelsOwnThreadsAreOneService) {
+    Model model;
+    SyntheticStream stream(model);
+    const auto thread = [&](uint32_t pid, const std::string& comm, bool kernel) {
+        model.on_thread(stream.thread(pid), {pid, pid, comm, "/", MachineId{0}, {}, kernel});
+        stream.sample(pid, pid, stream.stack({"k:work"}), {}, ms);
+    };
+    thread(10, "kworker/3:1", true);
+    thread(11, "ksoftirqd/0", true);
+    thread(12, "kworker/3:1", false);
+    EXPECT_THAT(resource_attributes(model),
+                UnorderedElementsAre(ReadAttributes{{"service.name", "kernel"}},
+                                     ReadAttributes{{"service.name", "kworker/3:1"},
+                                                    {"process.pid", "12"},
+                                                    {"process.executable.name", "kworker/3:1"}}));
+    // Stores make a series of each process, too.
+    for (const bool threads : {true, false}) {
+        ExportQuery query;
+        query.threads = threads;
+        for (const ReadResource& resource : read_otlp(model, query).resources)
+            if (resource.attributes.at("service.name") == "kernel") {
+                EXPECT_EQ(sums_by("process", resource.profile("samples/count")),
+                          threads ? (std::map<std::string, double>{{"kworker/3:1", 1},
+                                                                   {"ksoftirqd/0", 1}})
+                                  : (std::map<std::string, double>{{"kernel", 2}}));
+            }
+    }
+    ExportQuery query;
+    query.service = "shop";
+    EXPECT_THAT(resource_attributes(model, query),
+                ElementsAre(Contains(Pair("service.name", "shop"))));
+}
+
 // By which collectors look the others up.
 TEST(Otlp, AContainersPodIsToldByItsUid) {
     Model model;

@@ -2,12 +2,12 @@
 // pprof profiles: what their locations, labels and sample types say is what the model says.
 #include "loader/recording/recording_writer.h"
 #include "loader/recording/replay_backend.h"
+#include "tests/support/gunzip.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/unit/views_exports_fixture.h"
 
 #include <gmock/gmock.h>
 #include <protozero/pbf_reader.hpp>
-#include <zlib.h>
 
 #include <map>
 #include <set>
@@ -15,23 +15,9 @@
 namespace auger {
 namespace {
 
-std::string unzip(const std::string& bytes) {
-    std::string text(64 << 20, '\0');
-    z_stream stream{};
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
-    stream.avail_in = static_cast<uInt>(bytes.size());
-    stream.next_out = reinterpret_cast<Bytef*>(text.data());
-    stream.avail_out = static_cast<uInt>(text.size());
-    EXPECT_EQ(inflateInit2(&stream, MAX_WBITS + 16), Z_OK);
-    EXPECT_EQ(inflate(&stream, Z_FINISH), Z_STREAM_END);
-    text.resize(stream.total_out);
-    inflateEnd(&stream);
-    return text;
-}
-
 // Read by the numbers of profile.proto.
 TEST_F(Exports, PprofHasClassesAndWeights) {
-    const std::string bytes = unzip(write("pprof"));
+    const std::string bytes = test::gunzip(write("pprof"));
     std::vector<std::string> strings;
     for (protozero::pbf_reader reader(bytes); reader.next();) {
         if (reader.tag() == 6)
@@ -184,7 +170,7 @@ TEST(PprofRules, KeepLocationsTrueWhereFramesAreDropped) {
         model.set_rules(*Rules::compile(std::move(rules)));
         StringSink sink;
         EXPECT_TRUE(find_export_format("pprof")->write(model, {}, sink));
-        return pprof_locations(unzip(sink.text));
+        return pprof_locations(test::gunzip(sink.text));
     };
     using Locations = std::multimap<uint64_t, std::vector<std::string>>;
     const Rule no_glue{Rule::Kind::drop_frame, "glue", {}},
@@ -242,7 +228,7 @@ TEST(PprofLabels, AreThoseOfGoroutines) {
     StringSink sink;
     EXPECT_TRUE(find_export_format("pprof")->write(model, {}, sink));
     std::multiset<std::string> routes;
-    for (const auto& labels : pprof_labels(unzip(sink.text)))
+    for (const auto& labels : pprof_labels(test::gunzip(sink.text)))
         routes.insert(labels.contains("route") ? labels.at("route") : "none");
     EXPECT_EQ(routes, (std::multiset<std::string>{"/quote=1", "/order", "none", "none"}));
 }
@@ -252,7 +238,7 @@ std::pair<std::optional<int64_t>, int64_t> pprof_time(const Model& model,
                                                       const ExportQuery& query = {}) {
     StringSink sink;
     EXPECT_TRUE(find_export_format("pprof")->write(model, query, sink));
-    const std::string bytes = unzip(sink.text);
+    const std::string bytes = test::gunzip(sink.text);
     std::pair<std::optional<int64_t>, int64_t> found{};
     for (protozero::pbf_reader reader(bytes); reader.next();) {
         if (reader.tag() == 9)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Which trace samples belong to, and that exports say so.
 #include "tests/support/durations.h"
+#include "tests/support/gunzip.h"
 #include "tests/support/otlp_reader.h"
 #include "tests/unit/synthetic_stream.h"
 #include "views/exports/export.h"
@@ -8,7 +9,6 @@
 
 #include <gmock/gmock.h>
 #include <protozero/pbf_reader.hpp>
-#include <zlib.h>
 
 #include <algorithm>
 
@@ -148,20 +148,6 @@ TEST_F(TraceLinksTest, OtlpLinksSamplesWhoseSpanIsKnown) {
     EXPECT_EQ(id_bytes(one_span), std::string("\x00\xf0\x67\xaa\x0b\xa9\x02\xb7", 8));
 }
 
-std::string unzipped(const std::string& bytes) {
-    std::string text(1 << 20, '\0');
-    z_stream stream{};
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
-    stream.avail_in = static_cast<uInt>(bytes.size());
-    stream.next_out = reinterpret_cast<Bytef*>(text.data());
-    stream.avail_out = static_cast<uInt>(text.size());
-    EXPECT_EQ(inflateInit2(&stream, MAX_WBITS + 16), Z_OK);
-    EXPECT_EQ(inflate(&stream, Z_FINISH), Z_STREAM_END);
-    text.resize(stream.total_out);
-    inflateEnd(&stream);
-    return text;
-}
-
 TEST_F(TraceLinksTest, PprofLabelsSamplesWhereThreadsAreToldApart) {
     slow_call(10 * ms, {{"trace", one}, {"span_id", one_span}});
     for (const bool threads : {true, false}) {
@@ -169,7 +155,7 @@ TEST_F(TraceLinksTest, PprofLabelsSamplesWhereThreadsAreToldApart) {
         query.threads = threads;
         StringSink sink;
         ASSERT_TRUE(find_export_format("pprof")->write(model, query, sink));
-        const std::string bytes = unzipped(sink.text);
+        const std::string bytes = test::gunzip(sink.text);
         std::vector<std::string> strings;
         for (protozero::pbf_reader reader(bytes); reader.next(6);)
             strings.push_back(reader.get_string());

@@ -90,6 +90,12 @@ std::vector<std::string> export_losses(const Model& model, const ExportQuery& qu
         if (events > known)
             losses.push_back(fmt::format("lost: {} ({})", events - known, escape_untrusted(cause)));
     }
+    if (query.evicted) {
+        if (*query.evicted)
+            losses.push_back(fmt::format(
+                "gone: {} samples of this time (for want of room in the store)", *query.evicted));
+        return losses;
+    }
     const SampleStore& samples = model.samples();
     // The window begins before the oldest that is left.
     const bool reaches_back =

@@ -9,6 +9,7 @@
 #include "views/shipping_status.h"
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,6 +25,8 @@ struct ExportQuery : SampleSelection {
     uint64_t every_ns = 0;
     // By cause: losses that are not this export's, because they were before its time.
     std::map<std::string, uint64_t> lost_before{};
+    // Of its samples, those that have left the store; nothing: that is told of the session's.
+    std::optional<uint64_t> evicted{};
     // Whether `otlp` and `pprof` tell threads apart (stores make a series of each); and of `otlp`
     // what the service is called, empty: as its processes, and its host, empty: as the stream has
     // it.

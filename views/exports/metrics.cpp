@@ -94,9 +94,9 @@ void put_shipping(const std::vector<ShippingStatus>& shipping, MetricsWriter& ou
                 if (fate != "waiting")
                     out.value({receiver(one), {"fate", std::string(fate)}},
                               static_cast<double>(count.*member));
-            if (member == &Count::intervals)
-                out.value({receiver(one), {"fate", "unwritten"}},
-                          static_cast<double>(one.unwritten));
+            const bool intervals = member == &Count::intervals;
+            out.value({receiver(one), {"fate", intervals ? "unwritten" : "evicted"}},
+                      static_cast<double>(intervals ? one.unwritten : one.evicted));
         }
         out.begin(fmt::format("auger_shipping_waiting_{}", unit), MetricType::gauge,
                   "That wait in the spool.");

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/exports/otlp.h"
 
-#include "loader/process/container.h"
 #include "views/exports/otlp_dictionary.h"
 #include "views/exports/otlp_fields.h"
+#include "views/exports/service_identity.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 #include <tuple>
@@ -40,17 +41,11 @@ class OtlpProfiles {
         samples_.add(
             one, [&](std::span<const ExportedFrame> frames) { return dictionary_.stack(frames); });
     }
-    uint64_t write(ByteSink& out);
+    ProfileSize write(ByteSink& out);
 
   private:
     using Samples = SummedSamples<int32_t>; // by indices of stacks
 
-    // Resources that agree in all of this are one.
-    struct Identity {
-        std::string service, host, container, pod;
-        ContainerNames names;
-        auto operator<=>(const Identity&) const = default;
-    };
     // By stack, link and attributes, which is all that is told of a sample.
     using Sums = std::map<std::tuple<int32_t, int32_t, std::vector<int32_t>>, SampleSum>;
     struct Resource {
@@ -61,11 +56,10 @@ class OtlpProfiles {
     };
 
     void gather();
-    Identity identity(ThreadId id) const;
     std::vector<int32_t> attributes(const Samples::Key& key);
-    void put_resource(protozero::pbf_writer& data, const Identity& identity,
+    void put_resource(protozero::pbf_writer& data, const ServiceIdentity& identity,
                       const Resource& resource);
-    void put_attributes(protozero::pbf_writer& put, const Identity& identity,
+    void put_attributes(protozero::pbf_writer& put, const ServiceIdentity& identity,
                         const Resource& resource);
     void put_profile(protozero::pbf_writer& scope, const ProfileType& type, const Sums& sums);
     void put_type(protozero::pbf_writer& profile, uint32_t field, std::string_view type,
@@ -76,32 +70,16 @@ class OtlpProfiles {
     const SymbolTables& symbols_;
     OtlpDictionary dictionary_;
     Samples samples_;
-    std::map<Identity, Resource> resources_;
+    std::map<ServiceIdentity, Resource> resources_;
     double count_ = 0;
 };
-
-OtlpProfiles::Identity OtlpProfiles::identity(ThreadId id) const {
-    const ThreadInfo& thread = symbols_.thread(id);
-    Identity found{query_.service, query_.host, {}, {}, thread.container};
-    if (found.service.empty())
-        found.service = model_.process_name(id);
-    if (found.host.empty())
-        found.host = model_.machine(thread.machine).name;
-    if (auto container = outermost_container(thread.cgroup)) {
-        found.container = std::move(container->id);
-        if (!found.names.known()) // of an old recording
-            found.names.name = std::move(container->name);
-    }
-    found.pod = kubernetes_pod_of(thread.cgroup);
-    return found;
-}
 
 std::vector<int32_t> OtlpProfiles::attributes(const Samples::Key& key) {
     const std::string* probe = samples_.probe(key);
     std::vector<int32_t> all = {
         dictionary_.attribute("class", model_.split().active ? to_string(key.call_class) : ""),
         dictionary_.attribute("probe", probe ? std::string_view(*probe) : ""),
-        dictionary_.attribute("process", model_.process_name(key.thread)),
+        dictionary_.attribute("process", exported_process(model_, query_, key.thread)),
     };
     if (query_.threads) {
         const ThreadInfo& thread = symbols_.thread(key.thread);
@@ -114,9 +92,9 @@ std::vector<int32_t> OtlpProfiles::attributes(const Samples::Key& key) {
 void OtlpProfiles::gather() {
     for (const auto& [key, entry] : samples_.entries()) {
         const ThreadInfo& thread = symbols_.thread(key.thread);
-        Resource& resource = resources_[identity(key.thread)];
+        Resource& resource = resources_[service_identity(model_, query_, key.thread)];
         resource.processes.insert(process_key(thread));
-        resource.executables.emplace(model_.process_name(key.thread));
+        resource.executables.emplace(thread.kernel ? "" : model_.process_name(key.thread));
         resource.pid = thread.pid;
         const std::vector<int32_t> common = attributes(key);
         const TraceLink* trace = samples_.link(key);
@@ -181,7 +159,7 @@ void OtlpProfiles::put_profile(protozero::pbf_writer& scope, const ProfileType& 
         {dictionary_.attribute("pprof.profile.comment", export_notes(model_, query_))});
 }
 
-void OtlpProfiles::put_attributes(protozero::pbf_writer& put, const Identity& identity,
+void OtlpProfiles::put_attributes(protozero::pbf_writer& put, const ServiceIdentity& identity,
                                   const Resource& resource) {
     const auto put_one = [&](std::string_view key, const std::string& raw) {
         if (raw.empty())
@@ -204,7 +182,7 @@ void OtlpProfiles::put_attributes(protozero::pbf_writer& put, const Identity& id
         put_one("process.executable.name", *resource.executables.begin());
 }
 
-void OtlpProfiles::put_resource(protozero::pbf_writer& data, const Identity& identity,
+void OtlpProfiles::put_resource(protozero::pbf_writer& data, const ServiceIdentity& identity,
                                 const Resource& resource) {
     protozero::pbf_writer put(data, otlp::profiles_data::resource_profiles);
     {
@@ -224,23 +202,33 @@ void OtlpProfiles::put_resource(protozero::pbf_writer& data, const Identity& ide
     }
 }
 
-uint64_t OtlpProfiles::write(ByteSink& out) {
+ProfileSize OtlpProfiles::write(ByteSink& out) {
     gather();
+    ProfileSize size{.samples = static_cast<uint64_t>(std::llround(count_))};
     std::string bytes;
     protozero::pbf_writer data(bytes);
-    for (const auto& [identity, resource] : resources_) {
-        put_resource(data, identity, resource);
+    const auto flush = [&] {
+        size.bytes += bytes.size();
         out.write(bytes);
         bytes.clear();
+    };
+    for (const auto& [identity, resource] : resources_) {
+        put_resource(data, identity, resource);
+        size.entries = std::max({size.entries, resource.cpu.size(), resource.waits.size()});
+        flush();
     }
     dictionary_.write(data);
-    out.write(bytes);
-    return static_cast<uint64_t>(std::llround(count_));
+    flush();
+    return size;
 }
 
 } // namespace
 
 Result<uint64_t> write_otlp(const Model& model, const ExportQuery& query, ByteSink& out) {
+    return write_sized_otlp(model, query, out).samples;
+}
+
+ProfileSize write_sized_otlp(const Model& model, const ExportQuery& query, ByteSink& out) {
     OtlpProfiles profiles(model, query);
     ExportedSamples(model, query).for_each([&](const ExportedSample& one) { profiles.add(one); });
     return profiles.write(out);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "views/exports/export.h"
+#include "views/exports/profile_size.h"
 
 namespace auger {
 
@@ -16,5 +17,7 @@ namespace auger {
 // profiles' comments (`pprof.profile.comment`). Their time is as pprof's. Returns the number of
 // samples.
 Result<uint64_t> write_otlp(const Model&, const ExportQuery&, ByteSink&);
+// The same. Its entries are those of the largest profile.
+ProfileSize write_sized_otlp(const Model&, const ExportQuery&, ByteSink&);
 
 } // namespace auger

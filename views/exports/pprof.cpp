@@ -76,15 +76,18 @@ class Profile {
             counted.sample.thread = first_thread(one.sample.thread);
         samples_.add(counted, [&](std::span<const ExportedFrame> frames) { return stack(frames); });
     }
-    uint64_t finish();
+    ProfileSize finish();
 
   private:
     using Locations = std::vector<uint64_t>;
     using Samples = SummedSamples<Locations>;
 
-    // The first that was seen of its process.
-    ThreadId first_thread(ThreadId thread) {
-        return processes_.try_emplace(process_key(symbols_.thread(thread)), thread).first->second;
+    // The first that was seen of its process; of the kernel's own threads, of them all.
+    ThreadId first_thread(ThreadId id) {
+        ThreadInfo of = symbols_.thread(id);
+        if (of.kernel)
+            of.pid = 0;
+        return processes_.try_emplace(process_key(of), id).first->second;
     }
     Locations stack(std::span<const ExportedFrame> frames);
     uint64_t location(std::span<const ExportedFrame> lines);
@@ -98,6 +101,7 @@ class Profile {
     int32_t string(std::string_view raw) { return strings_(escape_untrusted(raw)); }
     // Hands over what was put together.
     void flush() {
+        size_.bytes += bytes_.size();
         out_.write(bytes_);
         bytes_.clear();
     }
@@ -114,6 +118,7 @@ class Profile {
     std::map<std::pair<FunctionId, StringId>, uint64_t> functions_;
     std::map<ModuleId, uint64_t> mappings_;
     std::map<uint64_t, ThreadId> processes_; // where threads are not told apart
+    ProfileSize size_;                       // of what was handed over
 };
 
 uint64_t Profile::mapping(ModuleId id) {
@@ -207,12 +212,13 @@ void Profile::put_sample(const Samples::Key& key, const Samples::Entry& entry) {
     put.add_packed_int64(sample::value, values.begin(), values.end());
     if (model_.split().active)
         put_label(put, "class", to_string(key.call_class));
-    put_label(put, "process", model_.process_name(key.thread));
+    put_label(put, "process", exported_process(model_, query_, key.thread));
     if (query_.threads)
         put_label(put, "thread", thread.comm);
     if (const std::string& machine = model_.machine(thread.machine).name; !machine.empty())
         put_label(put, "machine", machine);
-    put_number(put, "pid", thread.pid);
+    if (query_.threads || !thread.kernel)
+        put_number(put, "pid", thread.pid);
     if (query_.threads)
         put_number(put, "tid", thread.tid);
     if (const std::string* probe = samples_.probe(key))
@@ -240,7 +246,7 @@ void Profile::put_time() {
     message_.add_int64(profile::duration_nanos, static_cast<int64_t>(time.duration_ns));
 }
 
-uint64_t Profile::finish() {
+ProfileSize Profile::finish() {
     put_value_type(profile::sample_type, "samples", "count");
     put_value_type(profile::sample_type, "cpu", "nanoseconds");
     put_value_type(profile::sample_type, "blocked", "nanoseconds");
@@ -261,18 +267,55 @@ uint64_t Profile::finish() {
     for (const std::string* text : strings_.all())
         message_.add_string(profile::string_table, *text);
     flush();
-    return static_cast<uint64_t>(std::llround(samples));
+    size_.samples = static_cast<uint64_t>(std::llround(samples));
+    size_.entries = samples_.entries().size();
+    return size_;
 }
 
 } // namespace
 
 Result<uint64_t> write_pprof(const Model& model, const ExportQuery& query, ByteSink& out) {
+    return write_sized_pprof(model, query, out).samples;
+}
+
+ProfileSize write_sized_pprof(const Model& model, const ExportQuery& query, ByteSink& out) {
     GzipSink compressed(out);
     Profile profile(model, query, compressed);
     ExportedSamples(model, query).for_each([&](const ExportedSample& one) { profile.add(one); });
-    const uint64_t samples = profile.finish();
+    const ProfileSize size = profile.finish();
     compressed.finish();
-    return samples;
+    return size;
+}
+
+std::map<SeriesLabels, SeriesProfile> pprof_by_series(const Model& model,
+                                                      const ExportQuery& query) {
+    struct Series {
+        Series(const Model& model, const ExportQuery& query) : profile(model, query, bytes) {}
+        StringSink bytes;
+        Profile profile;
+    };
+    std::map<SeriesLabels, Series> all;
+    std::map<ThreadId, Series*> of_thread;
+    ExportedSamples(model, query).for_each([&](const ExportedSample& one) {
+        Series*& series = of_thread[one.sample.thread];
+        if (!series)
+            series =
+                &all.try_emplace(series_labels(service_identity(model, query, one.sample.thread)),
+                                 model, query)
+                     .first->second;
+        series->profile.add(one);
+    });
+    std::map<SeriesLabels, SeriesProfile> profiles;
+    for (auto& [labels, series] : all) {
+        SeriesProfile& profile = profiles[labels];
+        profile.size = series.profile.finish();
+        StringSink gzipped;
+        GzipSink compressed(gzipped);
+        compressed.write(series.bytes.text);
+        compressed.finish();
+        profile.gzipped = std::move(gzipped.text);
+    }
+    return profiles;
 }
 
 } // namespace auger

@@ -265,6 +265,7 @@ std::string status_json(const Model& model, const StatusContext& context) {
             account[std::string(name)] = {{"intervals", count.intervals},
                                           {"samples", count.samples}};
         account["unwritten"] = shipping.unwritten;
+        account["evicted"] = shipping.evicted;
         account["rejected"] = shipping.rejected;
         account["spool_bytes"] = shipping.bytes;
         account["problem"] = escape_untrusted(shipping.problem);

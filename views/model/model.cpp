@@ -178,8 +178,23 @@ void Model::on_sample(const SampleEvent& event) {
                         event.kind,
                         static_cast<uint16_t>(std::min<uint32_t>(event.cpu, UINT16_MAX))};
     if (samples_.full())
-        calls_.release(samples_.oldest().call);
+        evict(samples_.oldest());
     samples_.push(sample);
+}
+
+void Model::evict(const StoredSample& sample) {
+    calls_.release(sample.call);
+    for (const std::weak_ptr<Evictions>& watched : evictions_)
+        if (const auto counted = watched.lock();
+            counted && sample.time_ns > counted->begin_ns && sample.time_ns <= counted->end_ns)
+            counted->samples++;
+}
+
+std::shared_ptr<Evictions> Model::count_evictions(uint64_t begin_ns, uint64_t end_ns) const {
+    std::erase_if(evictions_, [](const auto& watched) { return watched.expired(); });
+    auto counted = std::make_shared<Evictions>(Evictions{begin_ns, end_ns});
+    evictions_.push_back(counted);
+    return counted;
 }
 
 void Model::on_call_end(const CallEndEvent& event) {

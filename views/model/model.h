@@ -16,8 +16,10 @@
 
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <unordered_map>
+#include <vector>
 
 namespace auger {
 
@@ -28,6 +30,12 @@ struct SlowCall {
     Wait longest_wait;
     std::vector<CallValue> values;
     CallIndex call = no_call; // its record, whose parents are the calls around it
+};
+
+// Of the samples of a span of time, how many have left the store for want of room.
+struct Evictions {
+    uint64_t begin_ns = 0, end_ns = 0; // (begin, end]
+    uint64_t samples = 0;
 };
 
 struct Notice {
@@ -138,6 +146,8 @@ class Model final : public EventSink {
 
     uint64_t samples_received() const { return samples_received_; } // = kept + evicted
     uint64_t samples_evicted() const { return samples_received_ - samples_.size(); }
+    // Counts from now on, for as long as somebody has it.
+    std::shared_ptr<Evictions> count_evictions(uint64_t begin_ns, uint64_t end_ns) const;
     uint64_t slow_calls_received() const { return slow_calls_received_; }
     uint64_t notices_received() const { return notices_received_; }
     // Bytes held for samples and their calls.
@@ -153,6 +163,7 @@ class Model final : public EventSink {
     };
 
     void advance(uint64_t time_ns);
+    void evict(const StoredSample&);
     ProbeState& probe_state(ProbeId);
 
     SymbolTables symbols_;
@@ -168,6 +179,7 @@ class Model final : public EventSink {
     std::vector<std::string> labels_;
 
     SampleStore samples_;
+    mutable std::vector<std::weak_ptr<Evictions>> evictions_; // of who counts them
     CallTable calls_;
     std::vector<MachineInfo> machines_;                   // by id
     std::unordered_map<uint64_t, ThreadId> main_threads_; // by process_key, under its last name
