@@ -57,7 +57,6 @@ TEST_P(Faults, LeaveInForceWhatWas) {
 
     uint32_t next_probe = 100, last_spec = session.report.places.at(0).spec.value;
     const std::string recording = testing::TempDir() + "faults.aug";
-    using Edit = std::function<Result<void>()>;
     auto split_to = [&](const SplitInfo& split) {
         return [&] { return backend.set_split(split); };
     };
