@@ -13,17 +13,6 @@
 
 struct python_layouts_map python_layouts SEC(".maps");
 
-struct python_thread {
-    u64 runtime; /* of the process: threads' numbers are used again */
-    u64 state;   /* address of the thread state; 0: the thread had none at `jiffies` */
-    u64 newest;  /* the address of the newest state of all then; 0: not to be relied on */
-    u64 jiffies;
-    /* Where the search for its state goes on, of which one walk does WIRE_PYTHON_THREADS at the
-     * most. interpreter 0: the search is over. */
-    u64 interpreter;
-    u64 next;
-};
-
 /* By thread. Written and read by walks and the call tracker; what falls out of it is looked for
  * again. */
 struct {
@@ -138,7 +127,7 @@ __noinline int find_python_thread(struct stack_walk* walk,
                                   const struct wire_python_layout* layout) {
     u32 tid = (u32)bpf_get_current_pid_tgid();
     struct python_thread* known = bpf_map_lookup_elem(&python_threads, &tid);
-    struct python_thread found = {};
+    struct python_thread* found; /* the stack is full on Linux 6.1 */
     u64 now = bpf_jiffies64();
 
     if (!walk || !layout)
@@ -147,33 +136,35 @@ __noinline int find_python_thread(struct stack_walk* walk,
         known = NULL;
     if (known && read_thread(walk, layout, known->state) && is_current_thread(walk, layout))
         return 1;
-    found.runtime = walk->process.python;
+    found = &walk->python.found;
+    __builtin_memset(found, 0, sizeof(*found));
+    found->runtime = walk->process.python;
     if (known && known->interpreter) {
         // States may have died meanwhile. What is read in place of them is not this thread's.
         walk->python.nascent = 0;
         walk->python.interpreter = known->interpreter;
         walk->python.thread = known->next;
-        found.newest = known->newest;
+        found->newest = known->newest;
     } else {
         if (!begin_search(walk, layout))
             return 0;
         if (known && known->newest && known->newest == walk->python.thread &&
             now - known->jiffies < SEARCH_AGAIN_JIFFIES)
             return 0;
-        found.newest = walk->python.thread;
+        found->newest = walk->python.thread;
     }
     if (!search_thread(walk, layout)) {
-        found.interpreter = walk->python.interpreter;
-        found.next = walk->python.thread;
+        found->interpreter = walk->python.interpreter;
+        found->next = walk->python.thread;
         walk->chain.stop = WIRE_STOP_UNREADABLE;
     } else {
-        found.state = walk->python.thread;
+        found->state = walk->python.thread;
     }
-    if (found.state || walk->python.nascent)
-        found.newest = 0;
-    found.jiffies = now;
-    bpf_map_update_elem(&python_threads, &tid, &found, BPF_ANY);
-    return found.state != 0;
+    if (found->state || walk->python.nascent)
+        found->newest = 0;
+    found->jiffies = now;
+    bpf_map_update_elem(&python_threads, &tid, found, BPF_ANY);
+    return found->state != 0;
 }
 
 static __always_inline void add_pair(struct stack_walk* walk, u64 first, u64 second) {
