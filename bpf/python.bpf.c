@@ -13,6 +13,17 @@
 
 struct python_layouts_map python_layouts SEC(".maps");
 
+/* No larger: on Linux 6.1 the stack is full where one is made. */
+struct python_thread {
+    u32 runtime; /* of the process, the lower half: threads' numbers are used again */
+    u32 jiffies; /* likewise */
+    u64 state;   /* address of the thread state; 0: the thread had none at `jiffies` */
+    u64 newest;  /* the address of the newest state of all then; 0: not to be relied on */
+    /* Not 0: the search for it, of which one walk does WIRE_PYTHON_THREADS at the most, goes on in
+     * this interpreter with `state`. */
+    u64 interpreter;
+};
+
 /* By thread. Written and read by walks and the call tracker; what falls out of it is looked for
  * again. */
 struct {
@@ -127,44 +138,38 @@ __noinline int find_python_thread(struct stack_walk* walk,
                                   const struct wire_python_layout* layout) {
     u32 tid = (u32)bpf_get_current_pid_tgid();
     struct python_thread* known = bpf_map_lookup_elem(&python_threads, &tid);
-    struct python_thread* found; /* the stack is full on Linux 6.1 */
-    u64 now = bpf_jiffies64();
+    struct python_thread found = {.jiffies = bpf_jiffies64()};
 
     if (!walk || !layout)
         return 0;
-    if (known && known->runtime != walk->process.python)
+    found.runtime = walk->process.python;
+    if (known && known->runtime != found.runtime)
         known = NULL;
-    if (known && read_thread(walk, layout, known->state) && is_current_thread(walk, layout))
-        return 1;
-    found = &walk->python.found;
-    __builtin_memset(found, 0, sizeof(*found));
-    found->runtime = walk->process.python;
     if (known && known->interpreter) {
         // States may have died meanwhile. What is read in place of them is not this thread's.
         walk->python.nascent = 0;
         walk->python.interpreter = known->interpreter;
-        walk->python.thread = known->next;
-        found->newest = known->newest;
+        walk->python.thread = known->state;
+        found.newest = known->newest;
     } else {
+        if (known && read_thread(walk, layout, known->state) && is_current_thread(walk, layout))
+            return 1;
         if (!begin_search(walk, layout))
             return 0;
-        if (known && known->newest && known->newest == walk->python.thread &&
-            now - known->jiffies < SEARCH_AGAIN_JIFFIES)
+        found.newest = walk->python.thread;
+        if (known && known->newest && known->newest == found.newest &&
+            found.jiffies - known->jiffies < SEARCH_AGAIN_JIFFIES)
             return 0;
-        found->newest = walk->python.thread;
     }
     if (!search_thread(walk, layout)) {
-        found->interpreter = walk->python.interpreter;
-        found->next = walk->python.thread;
+        found.interpreter = walk->python.interpreter;
         walk->chain.stop = WIRE_STOP_UNREADABLE;
-    } else {
-        found->state = walk->python.thread;
     }
-    if (found->state || walk->python.nascent)
-        found->newest = 0;
-    found->jiffies = now;
-    bpf_map_update_elem(&python_threads, &tid, found, BPF_ANY);
-    return found->state != 0;
+    found.state = walk->python.thread;
+    if (walk->python.nascent || (found.state && !found.interpreter))
+        found.newest = 0;
+    bpf_map_update_elem(&python_threads, &tid, &found, BPF_ANY);
+    return !found.interpreter && found.state;
 }
 
 static __always_inline void add_pair(struct stack_walk* walk, u64 first, u64 second) {

@@ -84,6 +84,7 @@ __noinline int walk_some_frames(struct stack_walk* walk, bool at_return) {
         walk->count = at + 1;
         walk->noted.first = 0;
         walk->noted.code = 0;
+        walk->v8.frame = V8_FRAME_UNKNOWN;
         stop = step_through_code(walk, at_return);
         place_noted_frame(walk, at);
         if (has_python_frames(walk, sp))

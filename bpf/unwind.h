@@ -45,18 +45,6 @@ struct loop_walk {
     u64 is_at_hand; /* 1: the frame at hand is of that code */
 };
 
-/* What is known of where a thread has its state. */
-struct python_thread {
-    u64 runtime; /* of the process: threads' numbers are used again */
-    u64 state;   /* address of the thread state; 0: the thread had none at `jiffies` */
-    u64 newest;  /* the address of the newest state of all then; 0: not to be relied on */
-    u64 jiffies;
-    /* Where the search for its state goes on, of which one walk does WIRE_PYTHON_THREADS at the
-     * most. interpreter 0: the search is over. */
-    u64 interpreter;
-    u64 next;
-};
-
 /* CPython's frames of the thread that a walk is of. */
 struct python_walk {
     u64 boundary; /* of the next piece of the chain that has no place yet; 0: there is none */
@@ -76,7 +64,6 @@ struct python_walk {
     u32 has_task;   /* 1: it is the task's */
     u32 wants_task; /* 1: who asks for the stack asks which task runs */
     u32 padding;
-    struct python_thread found; /* what is found out of the thread's state */
     u64 words[PYTHON_BYTES / sizeof(u64)]; /* what was read last */
 };
 

@@ -46,7 +46,6 @@ static __always_inline u32 step_through_v8(struct stack_walk* walk, bool at_retu
 
     walk->v8.ip = walk->ip;
     walk->v8.bp = walk->bp;
-    walk->v8.frame = V8_FRAME_UNKNOWN;
     note_v8_frame(walk);
     stop = step(walk, at_return);
     // Where the frame pointer has not led to the caller, it is the caller's own.
@@ -78,10 +77,8 @@ static __always_inline u32 step_through_code(struct stack_walk* walk, bool at_re
     walk->code = walk->exact ? walk->ip : walk->ip - 1;
     if (!is_in_mapping(walk) && !find_mapping(walk))
         return WIRE_STOP_NO_MAPPING;
-    if (!is_v8_code(walk)) {
+    if (!is_v8_code(walk))
         walk->v8.inner = 0;
-        walk->v8.frame = V8_FRAME_UNKNOWN;
-    }
     return walk->mapping.kind == WIRE_MAPPING_HOTSPOT || is_v8_code(walk)
                ? step_through_runtime(walk, at_return)
                : (u32)step(walk, at_return);
