@@ -26,7 +26,7 @@ namespace auger {
 namespace {
 
 constexpr uint64_t begin = 0x1000, keeper = 0x8000;
-constexpr uint8_t r9 = 9;
+constexpr uint8_t number_r9 = 9;
 constexpr int64_t slot = -0x24;
 
 // An instruction as objdump -d has it, and where the number is before it.
@@ -54,8 +54,8 @@ std::vector<std::byte> code_of(const std::vector<Line>& lines) {
 
 void expect_places(const std::vector<Line>& lines) {
     const auto code = code_of(lines);
-    const auto values =
-        kept_value({begin, code}, r9, slot, [](uint64_t address) { return address == keeper; });
+    const auto values = kept_value({begin, code}, number_r9, slot,
+                                   [](uint64_t address) { return address == keeper; });
     ASSERT_TRUE(values);
     ASSERT_EQ(values->size(), lines.size());
     uint64_t address = begin;
@@ -195,7 +195,8 @@ TEST(KeptValues, StayInRegistersOverWhatKeepsThem) {
 TEST(KeptValues, OfWhatIsNoCodeAreNone) {
     const auto is_code = [](const std::vector<Line>& lines) {
         const auto code = code_of(lines);
-        return kept_value({begin, code}, r9, slot, [](uint64_t) { return false; }).has_value();
+        return kept_value({begin, code}, number_r9, slot, [](uint64_t) { return false; })
+            .has_value();
     };
     EXPECT_TRUE(is_code({{{0xeb, 0x00}, {}}, {{0xc3}, {}}}));
     EXPECT_FALSE(is_code({{{0xeb, 0xff}, {}}, {{0xc3}, {}}})); // into itself
