@@ -60,8 +60,9 @@ TEST(Session, SpansOfProgramsThatAreKnownAreMadeByThemselves) {
                   "mariadbd, nginx, postgres, redis-server, and of programs that mark them with "
                   "auger.h"));
     test.backend.process_name = "nginx";
-    EXPECT_THAT(test.run("span auto"),
-                HasSubstr("timing request (probe 1) from ngx_http_create_request key ret to "));
+    EXPECT_THAT(
+        test.run("span auto"),
+        HasSubstr("timing request (probe 1) from ngx_http_create_request if ret != 0 key ret "));
     EXPECT_THAT(test.session.settings().probes.at(0).span.points,
                 Contains(testing::Field(&SpanPoint::probe, "epoll_wait")));
     // Each preset is in order.
