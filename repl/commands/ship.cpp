@@ -227,8 +227,8 @@ URL is that of the receiver; the protocol's own path is added. Unless something 
 CPU time is, at 49 Hz. Each command adds a receiver, and none waits for another; the same protocol
 and URL again replaces its options. `off URL` ends one, `off` all of them.
 
-  as NAME       the service that they are said to be of (default: each process's name, and
-                "kernel"; of pyroscope-ingest the target's)
+  as NAME       the name of the service (default: each process's name, and "kernel" for the
+                kernel's own threads; with pyroscope-ingest, the target's name)
   headers FILE  a file of headers that are sent along, one a line, as Authorization: Bearer TOKEN;
                 nobody else may be able to read it. It is read anew for each request
   ca FILE       certificates of who may sign the receiver's (PEM), instead of those that this
@@ -239,11 +239,11 @@ and URL again replaces its options. `off URL` ends one, `off` all of them.
   threads       tell threads apart: stores make a series of each
 
 While the receiver is not there, or answers 429, 502, 503 or 504, intervals wait: 1 to 60 seconds from
-one attempt to the next, or as long as it asks to. So they do at 401 and 403 where there is a file of
-headers, which may get another token. Of other protocols than otlp, an interval at which it answers 408,
-409 or 500 is sent again behind the others, for an hour in which it takes those. What it refuses
-otherwise is not sent again. What is more than it takes at once is sent in parts. Each
-interval is found or written, then shipped, refused, given up or still waiting: `status`, /metrics and
+one attempt to the next, or as long as it asks to. They also wait at 401 and 403 if there is a file of
+headers, since its token may be replaced. With protocols other than otlp, an interval that is answered
+with 408, 409 or 500 is sent again behind the others, until it has failed for an hour in which the
+receiver took others. After any other answer it is not sent again. An interval larger than receivers
+take at once is sent in parts. Each interval is found or written, then shipped, refused, given up or still waiting: `status`, /metrics and
 `ship` alone say how many. What is not taken within five seconds of auger's end waits for the next
 time. --ship does the same at startup: --ship 'otlp http://collector:4318 every 10s'.)help",
                        rows);

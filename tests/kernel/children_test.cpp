@@ -89,6 +89,20 @@ INSTANTIATE_TEST_SUITE_P(Ways, Children,
                              return info.param == LiveOptions::Attach::multi ? "multi" : "perf";
                          });
 
+// Samples of 600 processes of short_lives, of 2 ms each: 1.2 s of CPU time at 99 Hz are 118.8;
+// chance spreads that by 10.9, of which 5 are allowed. The first ten births are followed one by
+// one.
+void expect_samples_of_short_lives(Session& session) {
+    uint64_t working = 0;
+    for (const SampleEvent& sample : session.log.samples) {
+        const auto names = session.stack_names(sample.stack);
+        working += std::ranges::find(names, "worker") != names.end();
+    }
+    EXPECT_GT(working, 62u);
+    EXPECT_LT(working, 174u);
+    session.expect_samples_add_up();
+}
+
 // Each works for 2 ms of its own CPU clock, far less than a period at this rate: what each thread's
 // clock counts from its birth on would never be sampled.
 class ShortLivedChildren : public KernelTest {
@@ -106,16 +120,7 @@ TEST_F(ShortLivedChildren, AreSampledAsOftenAsTheyRun) {
     session.pump_to_end();
     EXPECT_EQ(program.wait_exit(), 0);
     session.backend().settle_symbols(std::chrono::seconds(30));
-    uint64_t working = 0;
-    for (const SampleEvent& sample : session.log.samples) {
-        const auto names = session.stack_names(sample.stack);
-        working += std::ranges::find(names, "worker") != names.end();
-    }
-    // 1.2 s of CPU time at 99 Hz are 118.8; chance spreads that by 10.9, of which 5 are allowed.
-    // The first ten births are followed one by one.
-    EXPECT_GT(working, 62u);
-    EXPECT_LT(working, 174u);
-    session.expect_samples_add_up();
+    expect_samples_of_short_lives(session);
     // Many of them end within each second, of which not each is told.
     EXPECT_TRUE(session.noticed("single exits are not reported"));
     EXPECT_LT(std::ranges::count_if(
@@ -192,15 +197,7 @@ TEST_P(SampledByName, AreSampledAsOftenAsTheyRun) {
     ASSERT_EQ(pump_to_end(session, shell), 600u);
     session.sample(0);
     session.backend().settle_symbols(std::chrono::seconds(30));
-    uint64_t working = 0;
-    for (const SampleEvent& sample : session.log.samples) {
-        const auto names = session.stack_names(sample.stack);
-        working += std::ranges::find(names, "worker") != names.end();
-    }
-    // As of children of a target.
-    EXPECT_GT(working, 62u);
-    EXPECT_LT(working, 174u);
-    session.expect_samples_add_up();
+    expect_samples_of_short_lives(session);
     EXPECT_TRUE(session.noticed("starts and ends threads often"));
 }
 
