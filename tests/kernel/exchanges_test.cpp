@@ -297,6 +297,22 @@ std::map<std::string, double> classes_of(Session& session, const std::string& fu
     return classes;
 }
 
+std::string account_of(Session& session, ProbeId id) {
+    const CallStatistics exchanges = session.model().probe_statistics(id);
+    const Ambiguous& ambiguous = exchanges.ambiguous;
+    std::string account = fmt::format(
+        "{} entries, {} returns, {} unwound, {} expired, {} dropped, {} open; {} early, {} "
+        "unasked, "
+        "{} TLS, {} HTTP/2; {} stray; {} symbols pending",
+        exchanges.entries, exchanges.returns, exchanges.unwound, exchanges.expired,
+        exchanges.dropped, exchanges.open, ambiguous.early, ambiguous.unasked, ambiguous.tls,
+        ambiguous.http2, exchanges.stray, session.backend().symbol_progress().pending);
+    for (const auto& [cause, count] : session.model().ledger().lost)
+        if (count > 0)
+            account += fmt::format("; {} lost: {}", count, cause);
+    return account;
+}
+
 void expect_purity(const Arguments& arguments, bool is_loop,
                    const std::function<ProbeId(Session&)>& add) {
     Arguments all = {"--wait", "--linger", "--calls", "1000"};
@@ -317,7 +333,8 @@ void expect_purity(const Arguments& arguments, bool is_loop,
     ASSERT_TRUE(session.pump_until([&] {
         return session.calls(id).returns >= truth["served"].get<uint64_t>() &&
                session.backend().symbol_progress().pending == 0;
-    }));
+    })) << account_of(session, id)
+        << ", served " << truth["served"];
     auto hard = classes_of(session, "think_hard"), light = classes_of(session, "think");
     SCOPED_TRACE(testing::PrintToString(hard) + testing::PrintToString(light));
     ASSERT_GE(hard["all"], 100);
