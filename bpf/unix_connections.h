@@ -216,6 +216,22 @@ static __always_inline struct connection* unix_connection(struct sock* sk,
     return connection;
 }
 
+/* What has come is judged by what was done last: this says whether that was upon it. */
+static __always_inline void note_unix_arrival(struct connection* connection, struct sock* sk,
+                                              u64 now) {
+    if (has_unix_peer_all(sk)) {
+        if (connection->phase != PHASE_RECEIVED) {
+            connection->arrived_ns = now;
+            connection->turn = 1;
+            return;
+        }
+        if (!connection->asked_ns)
+            connection->asked_ns = now;
+        barrier();
+    }
+    connection->early = 1;
+}
+
 /* Something has come, sent by the current thread. */
 static __always_inline void arrive_at_unix(struct sock* sk) {
     struct wire_exchange_spans* spans = exchange_spans_now();
@@ -239,17 +255,16 @@ static __always_inline void arrive_at_unix(struct sock* sk) {
         arrive_again(connection);
         return;
     }
-    if (has_unix_peer_all(sk)) {
-        if (connection->phase != PHASE_RECEIVED) {
-            connection->arrived_ns = now;
-            connection->turn = 1;
-            return;
-        }
-        if (!connection->asked_ns)
-            connection->asked_ns = now;
-        barrier();
-    }
-    connection->early = 1;
+    note_unix_arrival(connection, sk, now);
+    // Or meanwhile: an interrupt between two of these lines may take longer than an exchange. The
+    // receive takes it from the queue first, so who finds it there has been in time.
+    __sync_fetch_and_or(&connection->early, 0);
+    if (*(volatile u32*)&sk->sk_receive_queue.qlen)
+        return;
+    connection->early = 0;
+    connection->asked_ns = 0;
+    connection->arrived_ns = 0;
+    connection->turn = 0;
 }
 
 #endif

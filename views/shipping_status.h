@@ -30,6 +30,7 @@ struct ShippingStatus {
     Count waiting{};
     uint64_t unwritten = 0; // intervals that could not be put into the spool, and are lost
     uint64_t evicted = 0;   // samples that left the store before their interval was written
+    uint64_t late = 0;      // samples that came after their interval was written
     uint64_t rejected = 0;  // parts of what was taken, that the receiver left out
     uint64_t bytes = 0;     // of the spool
     std::string problem{};  // why nothing is taken now; of the receiver's text, as it came

@@ -30,6 +30,10 @@ std::vector<std::string> shipping_notes(const ShippingStatus& status) {
         notes.push_back(fmt::format("{} samples had left the store before their interval was "
                                     "written, and are lost",
                                     count(status.evicted)));
+    if (status.late)
+        notes.push_back(fmt::format("{} samples came after their interval was written, and are "
+                                    "lost to the receiver",
+                                    count(status.late)));
     if (status.rejected)
         notes.push_back(fmt::format("{} profiles in what was shipped were rejected by the receiver",
                                     count(status.rejected)));

@@ -139,7 +139,7 @@ class LiveBackend final : public Backend {
         return progress;
     }
     bool keeps_samples_before(uint64_t time_ns) const override {
-        return events_.keeps_samples_before(time_ns);
+        return records_.misses_samples_before(time_ns) || events_.keeps_samples_before(time_ns);
     }
     UnwindStatus unwind_status() const override;
     ReaderStatus reader_status() const override { return status_of(*readers_); }

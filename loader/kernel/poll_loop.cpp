@@ -46,17 +46,22 @@ size_t PollLoop::deliver(const TimeSlice& until) {
     task_waits_.update(now);
     if (auto error = recorders_.take_error())
         sink_.on_notice(clock_ns(), error->message());
-    // What has not been handed over yet was before.
-    if (!records_.more())
-        sink_.on_time(now);
+    tell_time();
     return delivered;
+}
+
+// Up to when everything has been handed over: later records may be in the ring by now.
+void PollLoop::tell_time() {
+    if (const uint64_t heard_ns = records_.heard_ns(); heard_ns > told_ns_) {
+        told_ns_ = heard_ns;
+        sink_.on_time(heard_ns);
+    }
 }
 
 void PollLoop::refresh() {
     deliver_all();
-    const uint64_t now = clock_ns();
-    work_.bring_up_to_date(now);
-    sink_.on_time(now);
+    work_.bring_up_to_date(clock_ns());
+    tell_time();
 }
 
 bool PollLoop::poll(nanoseconds timeout, int wake_fd) {

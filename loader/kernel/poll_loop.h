@@ -44,6 +44,7 @@ class PollLoop {
 
   private:
     size_t deliver(const TimeSlice&);
+    void tell_time();
     bool wait_until(uint64_t time_ns, int wake_fd) const;
 
     const Sources sources_;
@@ -57,6 +58,7 @@ class PollLoop {
     const LiveTarget& target_;
     EventSink& sink_;
     uint64_t next_delivery_ns_ = 0;
+    uint64_t told_ns_ = 0; // the last time that the sink was told
 };
 
 } // namespace auger

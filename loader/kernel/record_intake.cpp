@@ -3,6 +3,7 @@
 
 #include "loader/kernel/clock.h"
 
+#include <algorithm>
 #include <variant>
 
 namespace auger {
@@ -20,8 +21,9 @@ size_t RecordIntake::deliver(const TimeSlice& until) {
     // Mappings that a collected sample lies in came before it, and so are in the watch's rings now.
     const size_t changes = deliver_changes();
     const size_t records = ring_.drain(until, [this](WireView& view) { return take(view); });
-    if (!ring_.more()) // what was there by then has been heard
-        events_.on_time(begin_ns);
+    if (!ring_.more() && ring_.caught_up())
+        heard_ns_ = begin_ns;
+    events_.on_time(heard_ns_);
     if (misses_ends && ring_.caught_up())
         members_.find_missed_ends();
     return records + changes;
@@ -34,6 +36,8 @@ bool RecordIntake::take(WireView& view) {
         if (!copied_stacks_.complete(*sample, clock_ns()))
             return false;
         events_.on_sample(*sample);
+        // What had been written by then was before it in the ring.
+        heard_ns_ = std::max(heard_ns_, sample->head->event.time_ns - writing_ns);
     } else if (const auto* end = std::get_if<WireCallEndView>(&view)) {
         events_.on_call_end(*end);
     } else if (const auto* slow = std::get_if<WireSlowCallView>(&view)) {

@@ -29,12 +29,20 @@ class RecordIntake {
     size_t deliver_changes();
     // Nothing more comes.
     void end() { events_.on_end(); }
+    // All that was written before then has been handed over.
+    uint64_t heard_ns() const { return heard_ns_; }
+    // Whether samples from before then may be in the ring, or on their way there.
+    bool misses_samples_before(uint64_t time_ns) const { return heard_ns_ < time_ns + writing_ns; }
     // Whether some of what was there is left.
     bool more() const { return ring_.more(); }
     // Whether a record waits for a table that is being made, and others behind it.
     bool waiting() const { return copied_stacks_.waiting(); }
 
   private:
+    // How long the kernel side may take from a sample's time to its record in the ring. Nothing but
+    // the machine itself stops it there: a walk takes less than a millisecond.
+    static constexpr uint64_t writing_ns = 100'000'000;
+
     bool take(WireView& view);
 
     EventRing& ring_;
@@ -43,6 +51,7 @@ class RecordIntake {
     LiveEvents& events_;
     TargetMembers& members_;
     CopiedStacks copied_stacks_;
+    uint64_t heard_ns_ = 0;
 };
 
 } // namespace auger

@@ -20,8 +20,6 @@ namespace {
 using Kind = EndpointRequest::Kind;
 using std::chrono::steady_clock;
 
-// How long names, and events that are late, are waited for once the time is over.
-constexpr uint64_t profile_patience_ns = 5 * second_ns;
 // Each writer is a copy of this process: how many there are at once, and between the beginnings of
 // two, bounds what requests can take of the machine.
 constexpr size_t writers = 2;
@@ -249,11 +247,7 @@ void Endpoint::share_sampling(uint64_t now_ns) {
 bool Endpoint::complete(const Job& job, uint64_t now_ns) const {
     if (job.end_ns == 0)
         return true;
-    if (now_ns < job.end_ns)
-        return false;
-    const bool patient = now_ns < job.end_ns + profile_patience_ns;
-    return !patient || (model_.now_ns() > job.end_ns && backend_.symbol_progress().pending == 0 &&
-                        !backend_.keeps_samples_before(job.end_ns));
+    return now_ns >= job.end_ns && has_all_before(backend_, model_, job.end_ns);
 }
 
 Result<void> Endpoint::start_writing(Job& job) {

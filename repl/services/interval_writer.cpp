@@ -10,15 +10,10 @@
 #include <algorithm>
 
 namespace auger {
-namespace {
-
-// How long names, and events that are late, are waited for once an interval is over.
-constexpr uint64_t interval_patience_ns = 5'000'000'000;
-
-} // namespace
-
 void IntervalWriter::set(uint64_t every_ns, Write write) {
     const uint64_t now = backend_.now_ns();
+    if (!late_)
+        late_ = model_.count_late_samples();
     if (!active())
         utc_offset_ = utc_ns_() - now;
     else if (now > begin_ns_)
@@ -59,15 +54,15 @@ void IntervalWriter::work() {
 }
 
 bool IntervalWriter::complete(const Interval& interval) const {
-    const bool patient = backend_.now_ns() < interval.end_ns + interval_patience_ns;
-    return !patient ||
-           (model_.now_ns() > interval.end_ns && backend_.symbol_progress().pending == 0 &&
-            !backend_.keeps_samples_before(interval.end_ns));
+    return has_all_before(backend_, model_, interval.end_ns);
 }
 
 void IntervalWriter::start_writing() {
     Over& over = over_.front();
     over.interval.query.evicted = over.evictions->samples;
+    if (late_->end_ns != over.interval.begin_ns)
+        late_->begin_ns = over.interval.begin_ns;
+    late_->end_ns = over.interval.end_ns;
     auto task = ForkedTask::start(words_.process, over.write(over.interval), {.makes_files = true});
     if (task) {
         task_.emplace(std::move(*task));

@@ -62,6 +62,8 @@ class IntervalWriter {
     uint64_t written() const { return written_; } // intervals
     // Whether all that were to be written were.
     Result<void> outcome() const;
+    // Samples that came when their interval had been written.
+    uint64_t late_samples() const { return late_ ? late_->samples : 0; }
     // Intervals that were not written.
     uint64_t failed() const { return failed_; }
     const std::string& last_stamp() const { return last_stamp_; }
@@ -92,6 +94,7 @@ class IntervalWriter {
     uint64_t begin_ns_ = 0;                       // of the interval that goes on
     std::map<std::string, uint64_t> lost_before_; // when it began
     std::shared_ptr<Evictions> evictions_;        // of its samples
+    std::shared_ptr<LateSamples> late_;           // of all that was written without a pause
     uint64_t utc_offset_ = 0;        // of the backend's time, as it was when that began
     std::deque<Over> over_;          // not written yet
     std::optional<ForkedTask> task_; // writes the first of them

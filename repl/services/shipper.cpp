@@ -378,6 +378,7 @@ void Shipper::finish(std::span<Shipper* const> shippers) {
 ShippingStatus Shipper::status() const {
     ShippingStatus status = account_;
     status.unwritten = writer_.failed();
+    status.late = writer_.late_samples();
     if (line_) {
         status.bytes = line_->spool.bytes();
         for (const Spool::Entry& entry : line_->spool.entries())

@@ -141,6 +141,8 @@ Result<void> Session::before_prompt() {
 }
 
 Result<void> Session::close() {
+    if (auto fresh = backend_.refresh(); !fresh)
+        printer_.notice(backend_.now_ns(), fresh.error().message());
     for (const std::string& line : services_.finish())
         printer_.notice(backend_.now_ns(), line);
     if (!settings().recording.empty()) {

@@ -191,6 +191,25 @@ TEST_F(UnixExchanges, CountAlsoWhenWhatIsAskedIsReceivedBeforeItIsSaidToHaveCome
     EXPECT_EQ(all.exchanges.stray, 0);
 }
 
+// An interrupt comes while auger's own program judges what has come, and the server is quicker.
+TEST_F(UnixExchanges, CountAlsoWhenWhatIsAskedIsReceivedWhileItIsJudged) {
+    const LateTracepoint late("hrtimer_expire_entry", "spinning", 400);
+    Program program("exchanges",
+                    {"--calls", "10000", "--connections", "1", "--spin", "--unix", path_, "--wait", "--linger"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    const ProbeId id = add(session, {0, path_});
+    session.sample(49999); // which is what interrupts
+    program.go();
+    const nlohmann::json truth = program.account();
+    const CallStatistics exchanges = settled(session, id, 10000);
+    expect_served(exchanges, truth);
+    EXPECT_EQ(exchanges.stray, 0);
+    program.go();
+    EXPECT_EQ(program.wait_exit(), 0);
+}
+
 TEST_F(UnixExchanges, OfConnectionsFromBeforeAreAllThatAreAskedNow) {
     const Run used = run_at(path_, {"--calls", "20", "--before", "3"}, 4 * 17);
     EXPECT_EQ(used.exchanges.returns, 4 * 17);

@@ -176,7 +176,8 @@ static bool serve(int fd) {
         (stall_ms && !send_large(fd)))
         return false;
     note(&request, received, last, truth_now());
-    think_afterwards();
+    if (!spin)
+        think_afterwards();
     return true;
 }
 

@@ -34,8 +34,9 @@ class FakeBackend final : public Backend {
     std::string failing_subject = "it";
     std::optional<Error::Range> failing_at;
     bool is_replay = false;
-    IntervalRecordings recorded_intervals; // as record_intervals() has written them
-    Overhead overhead;                     // what the ledger says
+    uint64_t has_samples_before = UINT64_MAX; // later ones are still to come
+    IntervalRecordings recorded_intervals;    // as record_intervals() has written them
+    Overhead overhead;                        // what the ledger says
     std::string process_name = "se\x1brver";
     uint32_t second_process = 0; // of the target, always in `ns::own(int)`; 0: there is none
     std::vector<HostReport> observed_hosts;
@@ -245,6 +246,9 @@ class FakeBackend final : public Backend {
         return {{"uprobe_multi links", Capability::State::missing, "kernel is older", "update"}};
     }
     SymbolProgress symbol_progress() const override { return {}; }
+    bool keeps_samples_before(uint64_t time_ns) const override {
+        return time_ns > has_samples_before;
+    }
     UnwindStatus unwind_status() const override { return {}; }
     std::vector<std::string> complete_function(std::string_view prefix, size_t) const override {
         std::vector<std::string> found;

@@ -183,6 +183,35 @@ TEST_F(ShippingTest, SamplesThatLeaveTheStoreTooSoonAreCounted) {
     EXPECT_EQ(shipper->status().evicted, 0u) << "nobody wants them";
 }
 
+// However long auger itself had no CPU.
+TEST_F(ShippingTest, AnIntervalWaitsForSamplesThatAreStillToCome) {
+    ASSERT_TRUE(shipper->set(shipping()));
+    const uint64_t end = backend.clock() + ns(seconds(60));
+    backend.has_samples_before = backend.clock();
+    pass(seconds(90));
+    pass(seconds(20), 0);
+    EXPECT_EQ(shipper->status().written, Count{});
+    stream.sample(end - 2, 1, stream.stack({"main"}));
+    backend.has_samples_before = UINT64_MAX;
+    ASSERT_TRUE(written(1));
+    EXPECT_EQ(shipper->status().written, (Count{1, 4}));
+    EXPECT_EQ(shipper->status().late, 0u);
+}
+
+TEST_F(ShippingTest, SamplesThatComeTooLateAreCounted) {
+    const uint64_t begin = backend.clock();
+    stream.sample(begin, 1, stream.stack({"main"}));
+    ASSERT_TRUE(shipper->set(shipping()));
+    write(2);
+    stream.sample(begin, 1, stream.stack({"main"})); // before there was an interval
+    EXPECT_EQ(shipper->status().late, 0u);
+    for (const uint64_t time : {begin + 1, begin + ns(seconds(60)), begin + ns(seconds(90))})
+        stream.sample(time, 1, stream.stack({"main"}));
+    EXPECT_EQ(shipper->status().late, 3u);
+    EXPECT_EQ(shipper->status().written, (Count{2, 8}));
+    EXPECT_THAT(shipping_notes(shipper->status()), ElementsAre(HasSubstr("3 samples came after")));
+}
+
 TEST(HttpPostTime, GrowsWithTheBody) {
     EXPECT_EQ(HttpPost::seconds_for(0), HttpPost{}.seconds);
     EXPECT_EQ(HttpPost::seconds_for(20 << 20), 60u + 1280u);

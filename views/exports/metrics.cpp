@@ -97,6 +97,8 @@ void put_shipping(const std::vector<ShippingStatus>& shipping, MetricsWriter& ou
             const bool intervals = member == &Count::intervals;
             out.value({receiver(one), {"fate", intervals ? "unwritten" : "evicted"}},
                       static_cast<double>(intervals ? one.unwritten : one.evicted));
+            if (!intervals)
+                out.value({receiver(one), {"fate", "late"}}, static_cast<double>(one.late));
         }
         out.begin(fmt::format("auger_shipping_waiting_{}", unit), MetricType::gauge,
                   "That wait in the spool.");

@@ -266,6 +266,7 @@ std::string status_json(const Model& model, const StatusContext& context) {
                                           {"samples", count.samples}};
         account["unwritten"] = shipping.unwritten;
         account["evicted"] = shipping.evicted;
+        account["late"] = shipping.late;
         account["rejected"] = shipping.rejected;
         account["spool_bytes"] = shipping.bytes;
         account["problem"] = escape_untrusted(shipping.problem);

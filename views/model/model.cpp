@@ -170,6 +170,10 @@ void Model::on_label(LabelId id, const std::string& text) {
 void Model::on_sample(const SampleEvent& event) {
     advance(event.time_ns);
     samples_received_++;
+    for (const std::weak_ptr<LateSamples>& watched : late_samples_)
+        if (const auto late = watched.lock();
+            late && event.time_ns > late->begin_ns && event.time_ns <= late->end_ns)
+            late->samples++;
     StoredSample sample{event.time_ns,
                         event.weight_ns,
                         event.stack,
@@ -195,6 +199,13 @@ std::shared_ptr<Evictions> Model::count_evictions(uint64_t begin_ns, uint64_t en
     auto counted = std::make_shared<Evictions>(Evictions{begin_ns, end_ns});
     evictions_.push_back(counted);
     return counted;
+}
+
+std::shared_ptr<LateSamples> Model::count_late_samples() const {
+    std::erase_if(late_samples_, [](const auto& watched) { return watched.expired(); });
+    auto late = std::make_shared<LateSamples>();
+    late_samples_.push_back(late);
+    return late;
 }
 
 void Model::on_call_end(const CallEndEvent& event) {

@@ -38,6 +38,12 @@ struct Evictions {
     uint64_t samples = 0;
 };
 
+// Of the samples of a span of time, how many have come since it began to be watched for them.
+struct LateSamples {
+    uint64_t begin_ns = 0, end_ns = 0; // (begin, end]
+    uint64_t samples = 0;
+};
+
 struct Notice {
     uint64_t time_ns = 0;
     std::string text; // raw: escape at output
@@ -148,6 +154,7 @@ class Model final : public EventSink {
     uint64_t samples_evicted() const { return samples_received_ - samples_.size(); }
     // Counts from now on, for as long as somebody has it.
     std::shared_ptr<Evictions> count_evictions(uint64_t begin_ns, uint64_t end_ns) const;
+    std::shared_ptr<LateSamples> count_late_samples() const;
     uint64_t slow_calls_received() const { return slow_calls_received_; }
     uint64_t notices_received() const { return notices_received_; }
     // Bytes held for samples and their calls.
@@ -179,7 +186,8 @@ class Model final : public EventSink {
     std::vector<std::string> labels_;
 
     SampleStore samples_;
-    mutable std::vector<std::weak_ptr<Evictions>> evictions_; // of who counts them
+    mutable std::vector<std::weak_ptr<Evictions>> evictions_;      // of who counts them
+    mutable std::vector<std::weak_ptr<LateSamples>> late_samples_; // likewise
     CallTable calls_;
     std::vector<MachineInfo> machines_;                   // by id
     std::unordered_map<uint64_t, ThreadId> main_threads_; // by process_key, under its last name
