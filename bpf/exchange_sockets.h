@@ -6,6 +6,7 @@
 #include "call_owners.h"
 #include "exchange_tasks.h"
 #include "unix_connections.h"
+#include "upstreams.h"
 
 /* What is at hand when something is received or sent. */
 struct socket_use {
@@ -96,8 +97,10 @@ static __always_inline void receive(struct sock* sk, u32 received) {
     struct socket_use use;
     bool begins, is_ahead;
 
-    if (!begin_use(sk, received, &use))
+    if (!begin_use(sk, received, &use)) {
+        hear_upstream(sk);
         return;
+    }
     connection = use.connection;
     if (!use.tcp)
         judge_what_is_received(connection);
@@ -155,8 +158,10 @@ static __always_inline void send(struct sock* sk, u32 sent) {
     struct socket_use use;
     u32 facts = 0;
 
-    if (!begin_use(sk, 0, &use))
+    if (!begin_use(sk, 0, &use)) {
+        ask_upstream(sk);
         return;
+    }
     connection = use.connection;
     // What has come upon it was received before it returned, and has ended the exchange.
     if (*(volatile u32*)&connection->late) {
@@ -258,6 +263,8 @@ static __always_inline void change_state(struct sock* sk, int before, int after)
 
     if (!all)
         return;
+    if (after == TCP_STATE_SYN_SENT)
+        connect_upstream(sk);
     if (before == TCP_STATE_SYN_RECEIVED && after == TCP_STATE_ESTABLISHED) {
         tcp = exchanges_of_socket(all, sk) ? bpf_skc_to_tcp_sock(sk) : NULL;
         connection =

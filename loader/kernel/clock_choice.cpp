@@ -54,8 +54,8 @@ void ClockChoice::judge(const Overhead& overhead) {
 }
 
 void ClockChoice::sample_cpus(const std::string& why) {
-    if (cannot_sample_cpus_)
-        return; // which was said
+    if (sampling_.samples_cpus() || cannot_sample_cpus_)
+        return; // it is so, or was said
     auto set = sampling_.sample_cpus();
     cannot_sample_cpus_ = !set;
     sink_.on_notice(clock_ns(), set ? why : set.error().message());

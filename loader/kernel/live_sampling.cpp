@@ -167,7 +167,7 @@ void LiveSampling::set_target(bool everything, std::vector<pid_t> pids, Prepared
 }
 
 Result<void> LiveSampling::sample_cpus() {
-    if (cpus_ || everything_)
+    if (samples_cpus())
         return {};
     auto prepared = prepare(sampling_ ? sampling_->rate_hz() : 0, true, {});
     if (!prepared)
@@ -180,13 +180,13 @@ Result<void> LiveSampling::sample_cpus() {
 
 Result<void> LiveSampling::add_process(pid_t pid, bool inherits) {
     pids_.push_back(pid);
-    if (!sampling_ || inherits || everything_ || cpus_)
+    if (!sampling_ || inherits || samples_cpus())
         return {};
     return sampling_->add_process(pid);
 }
 
 ThreadClocks::Cost LiveSampling::take_clock_cost() {
-    if (sampling_ && !everything_ && !cpus_)
+    if (sampling_ && !samples_cpus())
         return thread_clocks_.take(pids_, sampling_->rate_hz());
     thread_clocks_.stop();
     return {};

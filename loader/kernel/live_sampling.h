@@ -35,10 +35,9 @@ class LiveSampling {
     // CPUs' clocks, of which only ticks within the target count, hit all threads alike, and go on.
     // Until there is another target.
     Result<void> sample_cpus();
+    bool samples_cpus() const { return cpus_ || everything_; }
     // Whether that would be better, because the target has so many threads now.
-    bool wants_cpus() const {
-        return sampling_ && !cpus_ && !everything_ && has_many_threads(pids_);
-    }
+    bool wants_cpus() const { return sampling_ && !samples_cpus() && has_many_threads(pids_); }
 
     // What the clocks of threads have cost since the last call; nothing where CPUs' are sampled.
     ThreadClocks::Cost take_clock_cost();

@@ -129,6 +129,23 @@ TEST_F(ShortLivedChildren, AreSampledAsOftenAsTheyRun) {
               static_cast<ptrdiff_t>(children));
 }
 
+// Of a whole machine the CPUs' clocks are sampled anyway.
+TEST_F(ShortLivedChildren, AreNoReasonToSampleAMachineOtherwise) {
+    Program program("churn", {"--calls", "100", "--wait"});
+    program.wait_ready();
+    Session session;
+    TargetSpec machine;
+    machine.kind = TargetSpec::Kind::all;
+    session.observe(machine);
+    session.sample(99);
+    program.go();
+    auto said = std::async(std::launch::async, [&] { return program.account(); });
+    EXPECT_TRUE(session.pump_until(
+        [&] { return said.wait_for(std::chrono::seconds(0)) == std::future_status::ready; }));
+    EXPECT_EQ(said.get()["processes"], 100);
+    EXPECT_FALSE(session.noticed("sampling by CPU from now on"));
+}
+
 // Each ends by calling exit once. Others map the C library too.
 TEST_F(ShortLivedChildren, AreTimedInLibrariesOrCountedAsLost) {
     Program program("short_lives", {std::to_string(children)});

@@ -12,6 +12,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cmath>
 #include <csignal>
 #include <functional>
 #include <map>
@@ -194,8 +195,8 @@ TEST_F(UnixExchanges, CountAlsoWhenWhatIsAskedIsReceivedBeforeItIsSaidToHaveCome
 // An interrupt comes while auger's own program judges what has come, and the server is quicker.
 TEST_F(UnixExchanges, CountAlsoWhenWhatIsAskedIsReceivedWhileItIsJudged) {
     const LateTracepoint late("hrtimer_expire_entry", "spinning", 400);
-    Program program("exchanges",
-                    {"--calls", "10000", "--connections", "1", "--spin", "--unix", path_, "--wait", "--linger"});
+    Program program("exchanges", {"--calls", "10000", "--connections", "1", "--spin", "--unix",
+                                  path_, "--wait", "--linger"});
     program.wait_ready();
     Session session;
     session.observe(program.pid());
@@ -377,6 +378,73 @@ void expect_purity(const Arguments& arguments, bool is_loop,
 
 TEST_F(Exchanges, HoldTheSamplesOfTheThreadThatServesTheConnection) {
     expect_purity({}, false, [](Session& session) { return add(session); });
+}
+
+// What an event loop does when an upstream has answered, by class: `slow` beyond 30 ms, which only
+// the difficult exchanges wait for.
+struct LoopSamples {
+    nlohmann::json truth;
+    std::map<std::string, double> before, light, hard;
+    double attached_ns = 0; // what the thread did for exchanges
+};
+
+LoopSamples sample_loop(Arguments arguments, const std::function<ProbeId(Session&)>& add) {
+    arguments.insert(arguments.end(), {"--wait", "--linger", "--calls", "300"});
+    Program program("upstreams", arguments);
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    const ProbeId id = add(session);
+    SplitInfo split;
+    split.active = true;
+    split.probe = id;
+    split.threshold = {Threshold::Kind::fixed, 30 * ms, 0};
+    must(session.backend().set_split(split));
+    session.sample(997);
+    program.go();
+    LoopSamples samples;
+    samples.truth = program.account();
+    EXPECT_TRUE(session.pump_until([&] {
+        return session.calls(id).returns >= samples.truth["served"].get<uint64_t>() &&
+               session.backend().symbol_progress().pending == 0;
+    })) << account_of(session, id);
+    expect_served(session.model().probe_statistics(id), samples.truth);
+    samples.attached_ns = session.model().probe_statistics(id).span.attached;
+    samples.before = classes_of(session, "think_before");
+    samples.light = classes_of(session, "think");
+    samples.hard = classes_of(session, "think_hard");
+    EXPECT_GE(samples.hard["all"], 100);
+    EXPECT_GE(samples.light["all"], 50);
+    EXPECT_GE(samples.before["slow"] + samples.before["fast"], 0.99 * samples.before["all"]);
+    program.go();
+    EXPECT_EQ(program.wait_exit(), 0);
+    return samples;
+}
+
+// It goes on with the exchange that has asked there.
+TEST_F(Exchanges, HoldTheSamplesOfTheLoopThatWaitsForAnUpstream) {
+    auto [truth, before, light, hard, attached_ns] =
+        sample_loop({}, [](Session& session) { return add(session); });
+    SCOPED_TRACE(testing::PrintToString(hard) + testing::PrintToString(light));
+    EXPECT_GE(hard["slow"], 0.99 * hard["all"]);
+    EXPECT_GE(light["slow"] + light["fast"], 0.99 * light["all"]);
+    EXPECT_GE(attached_ns, 0.99 * truth["thinking_ns"].get<double>());
+    // Each light one thinks for as long as the others, so of its samples as many are slow as of
+    // them; within three standard deviations of so many draws.
+    const double slow = truth["slow_light"].get<double>() /
+                        (truth["served"].get<double>() - truth["difficult"].get<double>());
+    EXPECT_LE(light["slow"],
+              light["all"] * (slow + 0.01) + 3 * std::sqrt(light["all"] * (slow + 0.01)));
+}
+
+// Whose answer it is that comes on a connection where several wait nobody knows.
+TEST_F(Exchanges, HoldNoneOfTheSamplesOfALoopWhoseExchangesShareAnUpstream) {
+    auto [truth, before, light, hard, attached_ns] =
+        sample_loop({"--shared"}, [](Session& session) { return add(session); });
+    SCOPED_TRACE(testing::PrintToString(hard) + testing::PrintToString(light));
+    EXPECT_LE(hard["fast"], 0.01 * hard["all"]);
+    EXPECT_GE(light["outside"], 0.9 * light["all"]);
+    EXPECT_LT(attached_ns, 0.5 * truth["thinking_ns"].get<double>());
 }
 
 TEST_F(UnixExchanges, HoldTheSamplesOfTheThreadThatServesTheConnection) {
