@@ -171,8 +171,10 @@ int exchange_receive(u64* ctx) {
 
     if (received > 0 && !(flags & NO_DATA))
         receive((void*)ctx[0], received);
-    else if (!received)
+    else if (!received) {
         receive_end((void*)ctx[0]);
+        hear_upstream((void*)ctx[0]);
+    }
     return 0;
 }
 
@@ -210,10 +212,12 @@ int exchange_wait(u64* ctx) {
     if (!prev->pid || preempted || !prev->__state)
         return 0;
     calls = bpf_task_storage_get(&open_calls, prev, NULL, 0);
-    if (!calls || !calls->attached)
+    if (!calls || !is_in_turn(calls))
         return 0;
     regs = (void*)bpf_task_pt_regs(prev);
     for_events = waits_for_events(regs);
+    if (for_events)
+        calls->turn = 0;
     if (for_events && calls->interleaves)
         leave_exchanges(calls, bpf_ktime_get_ns());
     else

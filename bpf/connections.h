@@ -49,6 +49,7 @@ struct connection {
     u32 early;      /* 1: something has come that is not received, and was not judged to come upon
                        what had been sent */
     u32 received;   /* how much, the last time */
+    u32 receives;   /* how often; counted before what stands above is as nothing has come */
     /* How much had been sent in all when what is asked began to be received, while the answer
      * before it was being sent yet (`late`). */
     u32 begun;

@@ -127,6 +127,8 @@ static __always_inline void receive(struct sock* sk, u32 received) {
         connection->begun = use.tcp->write_seq;
         connection->late = 1;
     }
+    if (begins)
+        note_take_up(use.calls);
     keep_tracepoints_out(use.calls);
 #pragma unroll
     for (u32 i = 0; i < WIRE_MAX_EXCHANGES; i++) {
@@ -144,6 +146,7 @@ static __always_inline void receive(struct sock* sk, u32 received) {
     // Before what arrive() judges by: what comes just now comes upon nothing.
     if (use.tcp)
         connection->written = use.tcp->write_seq;
+    connection->receives++;
     barrier();
     connection->phase = PHASE_RECEIVED;
     connection->arrived_ns = 0;
@@ -185,6 +188,7 @@ static __always_inline void send(struct sock* sk, u32 sent) {
         facts |= SEND_IS_EARLY;
     if (use.tcp ? is_peer_behind(use.tcp, sent) || has_no_space(sk) : is_unix_peer_behind(sk, sent))
         facts |= SEND_IS_BEHIND;
+    note_that_it_sends(use.calls);
     keep_tracepoints_out(use.calls);
 #pragma unroll
     for (u32 i = 0; i < WIRE_MAX_EXCHANGES; i++) {

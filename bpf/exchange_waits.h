@@ -6,6 +6,26 @@
 
 #include "span_points.h"
 
+// What a loop has done since it waited for events.
+enum turn {
+    TURN_TOOK_UP = 1, /* it has taken up an exchange, and sent nothing since */
+    TURN_IS_UNSETTLED =
+        2, /* ... and another one upon that: it is not known for whom it sends what */
+};
+
+static __always_inline void note_take_up(struct open_calls* calls) {
+    calls->turn |= calls->turn & TURN_TOOK_UP ? TURN_IS_UNSETTLED : TURN_TOOK_UP;
+}
+
+static __always_inline void note_that_it_sends(struct open_calls* calls) {
+    calls->turn &= ~TURN_TOOK_UP;
+}
+
+// Whether the thread has something to leave when it waits.
+static __always_inline bool is_in_turn(const struct open_calls* calls) {
+    return calls->attached || calls->turn;
+}
+
 // Whether the goroutine waits for the network, whence it is asked next, or is gone.
 static __always_inline bool waits_for_network(const struct span* span) {
     struct goroutine_key worker = {.g = span->g, .tgid = span->open.tgid};

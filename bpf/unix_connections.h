@@ -237,6 +237,7 @@ static __always_inline void arrive_at_unix(struct sock* sk) {
     struct wire_exchange_spans* spans = exchange_spans_now();
     struct connection* connection;
     struct open_calls* calls;
+    u32 receives;
     u64 now;
 
     if (!spans || !spans->of_unix)
@@ -251,15 +252,20 @@ static __always_inline void arrive_at_unix(struct sock* sk) {
     connection = unix_connection(sk, spans);
     if (!connection)
         return;
+    receives = *(volatile u32*)&connection->receives;
+    barrier();
+    if (!*(volatile u32*)&sk->sk_receive_queue.qlen)
+        return;
     if (connection->turn) {
         arrive_again(connection);
         return;
     }
     note_unix_arrival(connection, sk, now);
-    // Or meanwhile: an interrupt between two of these lines may take longer than an exchange. The
-    // receive takes it from the queue first, so who finds it there has been in time.
+    // Or meanwhile: an interrupt between two of these lines may take longer than an exchange. A
+    // receive that has not counted itself is to forget this itself, when it has used it.
     __sync_fetch_and_or(&connection->early, 0);
-    if (*(volatile u32*)&sk->sk_receive_queue.qlen)
+    if (*(volatile u32*)&connection->receives == receives ||
+        *(volatile u32*)&sk->sk_receive_queue.qlen)
         return;
     connection->early = 0;
     connection->asked_ns = 0;

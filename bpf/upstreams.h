@@ -1,34 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
-// Upstream connections: those that the target has made, by which an event loop asks another server
-// for what an exchange needs. When something is received there, the thread works for the exchange
-// that asked. Of the call tracker alone.
+// Upstream connections: sockets of the target that were connected to somewhere, on which an event
+// loop asks another server for what an exchange needs. When something is received there, the thread
+// works for the exchange that asked. Of the call tracker alone.
 //
-// That is known while one of the exchanges that have asked there has not answered since: as on the
-// connections of a pool, each of which one exchange has at a time. Where there are several, as on
-// one that all share, nobody can tell whose answer it is, and the thread works for none of them.
+// Who asked is noted when something is sent, and waits until something is received. While one
+// exchange waits, the answer is its own, as on the connections of a pool, each of which one
+// exchange has at a time. Where several wait, as on a connection that all share, or where it is not
+// known for whom something was sent, nobody can tell, and the thread works for none of them.
 // Threads that serve a connection each, and goroutines, need none of this.
 #ifndef AUGER_UPSTREAMS_H
 #define AUGER_UPSTREAMS_H
 
 #include "call_owners.h"
 #include "connections.h"
-#include "span_points.h"
+#include "exchange_waits.h"
 
-enum { UPSTREAM_ASKING = 8 };
+enum { UPSTREAM_ASKERS = 8 };
 
 /* An exchange that asks: one for which the thread worked when it sent something. */
-struct asking_exchange {
+struct asker {
     struct wire_span_key key;
     u64 state; /* of its span; 0: there is none */
     u64 asked_ns;
+    u64 heard_ns; /* when something was received that was for it; 0: not since it asked */
 };
 
 struct upstream {
     u64 epoch;    /* of wire_exchange_spans; another one: nothing of this is true any more */
-    u32 connects; /* 1: nothing has been sent on it since it was made for an exchange */
-    u32 next;     /* which one goes when there are too many */
-    u64 crowded;  /* 1: there were, and ever since one at least has been open */
-    struct asking_exchange of[UPSTREAM_ASKING];
+    u32 is_fresh; /* 1: nothing has been sent on it since it was made for an exchange */
+    u32 last;     /* the place of who asked last */
+    u32 unclear;  /* 1: what was sent last, and has no answer, was sent for nobody who is known */
+    u32 crowded;  /* 1: more have waited at once than there are places */
+    struct asker of[UPSTREAM_ASKERS];
 };
 
 /* Made and written by the tracker alone; gone with the socket. */
@@ -56,179 +59,227 @@ static __always_inline bool was_connected(struct sock* sk) {
     return !port || port->fastreuse < 0;
 }
 
-/* 1: the thread works for an exchange there. */
-__noinline int is_exchange_attached(const struct attached_span* attached) {
+/* Since when the thread has worked for the exchange that stands there; 0: for none. */
+__noinline u64 works_for_exchange_since(const struct attached_span* attached) {
     struct span* span = attached ? attached_span(attached) : NULL;
 
-    return span && (span->open.flags & WIRE_SPAN_IS_EXCHANGE);
+    return span && (span->open.flags & WIRE_SPAN_IS_EXCHANGE) ? attached->since_ns : 0;
 }
 
-static __always_inline bool works_for_exchange(const struct open_calls* calls) {
+/* The same of those for which it has worked the shortest: more than one where several spans are of
+ * the same connection. */
+static __always_inline u64 last_work_for_exchange(const struct open_calls* calls) {
+    u64 last = 0;
+
+    if (!calls->attached)
+        return 0;
     for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++) {
-        if (is_exchange_attached(&calls->spans.of[i]))
-            return true;
+        u64 since = works_for_exchange_since(&calls->spans.of[i]);
+
+        if (since > last)
+            last = since;
     }
-    return false;
+    return last;
 }
 
-/* The span of the exchange that asked, as long as it is open; its state in *state. */
-static __always_inline struct span* asking_span(const struct asking_exchange* asking, u64* state) {
+/* The asker's span, as long as it is open; its state in *state. */
+static __always_inline struct span* open_span_of(const struct asker* asker, u64* state) {
     /* Old verifiers take keys from the stack and from maps only. */
-    struct wire_span_key key = asking->key;
+    struct wire_span_key key = asker->key;
     struct span* span;
 
-    if (!asking->state)
+    if (!asker->state)
         return NULL;
     span = find_span(&key, state);
-    return span && *state == asking->state ? span : NULL;
+    return span && *state == asker->state ? span : NULL;
 }
 
-__noinline int is_asking(const struct asking_exchange* asking) {
+/* Its exchange is open, has not answered since it asked, and nothing that was received was for it.
+ * Forgets one that is over. */
+__noinline int waits_for_answer(struct asker* asker) {
+    struct span* span;
     u64 state;
 
-    return asking && asking_span(asking, &state) != NULL;
+    if (!asker || !asker->state)
+        return 0;
+    span = open_span_of(asker, &state);
+    if (!span)
+        asker->state = 0;
+    return span && !asker->heard_ns && span->exchange.sent_ns < asker->asked_ns;
 }
 
-/* The place of the exchange with this state, or else one that is free; UPSTREAM_ASKING: there is
- * none. */
-__noinline u32 find_asking(const struct upstream* upstream, u64 state) {
-    u32 free = UPSTREAM_ASKING;
+/* The place of the exchange with this state, or else that of one that does not wait;
+ * UPSTREAM_ASKERS: there is none. */
+__noinline u32 find_place_of_asker(struct upstream* upstream, u64 state) {
+    u32 free = UPSTREAM_ASKERS;
 
     if (!upstream)
         return free;
-    for (u32 i = 0; i < UPSTREAM_ASKING; i++) {
+    for (u32 i = 0; i < UPSTREAM_ASKERS; i++) {
         if (upstream->of[i].state == state)
             return i;
-        if (free == UPSTREAM_ASKING && !is_asking(&upstream->of[i]))
+        if (free == UPSTREAM_ASKERS && !waits_for_answer(&upstream->of[i]))
             free = i;
     }
     return free;
 }
 
-__noinline int note_asking(struct upstream* upstream, const struct attached_span* attached,
-                           u64 now) {
-    struct asking_exchange* asking;
+/* How many wait. */
+__noinline u32 count_waiting(struct upstream* upstream) {
+    u32 waiting = 0;
+
+    if (!upstream)
+        return 0;
+    for (u32 i = 0; i < UPSTREAM_ASKERS; i++)
+        waiting += waits_for_answer(&upstream->of[i]);
+    return waiting;
+}
+
+/* The exchange asks, for which the thread works. */
+__noinline int note_asker(struct upstream* upstream, const struct attached_span* attached,
+                          u64 now) {
+    struct asker* asker;
     u32 place;
 
-    if (!upstream || !attached || !is_exchange_attached(attached))
+    if (!upstream || !attached)
         return 0;
-    place = find_asking(upstream, attached->state);
-    if (place >= UPSTREAM_ASKING) {
-        place = upstream->next++;
+    place = upstream->last & (UPSTREAM_ASKERS - 1);
+    if (upstream->of[place].state != attached->state)
+        place = find_place_of_asker(upstream, attached->state);
+    if (place >= UPSTREAM_ASKERS) {
         upstream->crowded = 1;
+        return 0;
     }
-    asking = &upstream->of[place & (UPSTREAM_ASKING - 1)];
-    asking->state = 0;
+    place &= UPSTREAM_ASKERS - 1;
+    asker = &upstream->of[place];
+    asker->state = 0;
     barrier();
-    asking->key = attached->key;
-    asking->asked_ns = now;
+    asker->key = attached->key;
+    asker->asked_ns = now;
+    asker->heard_ns = 0;
     barrier();
-    asking->state = attached->state;
+    asker->state = attached->state;
+    upstream->last = place;
     return 0;
 }
 
-static __always_inline void note_all_asking(struct upstream* upstream,
-                                            const struct open_calls* calls) {
+/* Those that the thread has worked for since then. */
+static __always_inline void note_askers(struct upstream* upstream, const struct open_calls* calls,
+                                        u64 since) {
     u64 now = bpf_ktime_get_ns();
-    bool asking = false;
 
-    for (u32 i = 0; i < UPSTREAM_ASKING; i++)
-        asking |= is_asking(&upstream->of[i]);
-    if (!asking)
-        upstream->crowded = 0;
-    for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++)
-        note_asking(upstream, &calls->spans.of[i], now);
-}
-
-/* Of an exchange of this name: 0: it is over, or another one's; 1: it has answered since it asked,
- * and may go on answering; 2: it has not. */
-__noinline int waits_for_upstream(const struct asking_exchange* asking, u64 name) {
-    struct span* span;
-    u64 state;
-
-    if (!asking || name_of_spec(asking->key.spec, asking->key.generation) != name)
-        return 0;
-    span = asking_span(asking, &state);
-    if (!span)
-        return 0;
-    return span->exchange.sent_ns < asking->asked_ns ? 2 : 1;
-}
-
-/* Of the exchanges of this name the only one that waits for what is received; UPSTREAM_ASKING:
- * nobody can tell. */
-__noinline u32 find_who_waits(const struct upstream* upstream, u64 name) {
-    u32 found = UPSTREAM_ASKING, others = 0;
-    int most = 0;
-
-    if (!upstream || upstream->crowded)
-        return UPSTREAM_ASKING;
-    for (u32 i = 0; i < UPSTREAM_ASKING; i++) {
-        int waits = waits_for_upstream(&upstream->of[i], name);
-
-        if (waits > most) {
-            most = waits;
-            found = i;
-            others = 0;
-        } else if (waits && waits == most)
-            others++;
+    for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++) {
+        if (works_for_exchange_since(&calls->spans.of[i]) == since)
+            note_asker(upstream, &calls->spans.of[i], now);
     }
-    return others ? UPSTREAM_ASKING : found;
 }
 
-/* The loop goes on with an exchange that it has left. Another thread that serves one keeps it. */
-__noinline int go_on_with_asking(struct open_calls* calls, const struct asking_exchange* asking,
-                                 u64 now) {
+/* Something is sent of which nobody knows for whom: the rest of what the only one that waits has
+ * asked, perhaps, if the thread works for nobody. */
+static __always_inline void note_unclear(struct upstream* upstream, bool may_be_the_rest) {
+    u32 waiting = count_waiting(upstream);
+
+    if (may_be_the_rest && waiting == 1 && !upstream->unclear)
+        return;
+    if (upstream->unclear || waiting)
+        upstream->crowded = 1;
+    upstream->unclear = 1;
+}
+
+/* The place of the exchange of this name for which something is received: the only one that waits;
+ * where none does, the last one that was heard. UPSTREAM_ASKERS: nobody can tell. */
+__noinline u32 find_who_is_heard(struct upstream* upstream, u64 name) {
+    u32 waits = UPSTREAM_ASKERS, heard = UPSTREAM_ASKERS, waiting = 0;
+    u64 heard_ns = 0;
+
+    if (!upstream || upstream->crowded || upstream->unclear)
+        return UPSTREAM_ASKERS;
+    for (u32 i = 0; i < UPSTREAM_ASKERS; i++) {
+        struct asker* asker = &upstream->of[i];
+
+        if (name_of_spec(asker->key.spec, asker->key.generation) != name)
+            continue;
+        if (waits_for_answer(asker)) {
+            waiting++;
+            waits = i;
+        } else if (asker->state && asker->heard_ns > heard_ns) {
+            heard_ns = asker->heard_ns;
+            heard = i;
+        }
+    }
+    if (waiting > 1)
+        return UPSTREAM_ASKERS;
+    return waiting ? waits : heard;
+}
+
+/* 0: it is over, or another thread serves it, which keeps it; 2: the thread did not work for it. */
+__noinline int go_on_with_asker(struct open_calls* calls, struct asker* asker, u64 now) {
     struct wire_span_key key;
     struct span* span;
     u64 state;
     u32 place;
 
-    if (!calls || !asking)
+    if (!calls || !asker)
         return 0;
-    span = asking_span(asking, &state);
-    if (!span || span->g || span->open.tid != (u32)bpf_get_current_pid_tgid())
+    span = open_span_of(asker, &state);
+    if (!span || span->g || span->open.tid != (u32)bpf_get_current_pid_tgid() ||
+        load_acquire(&span->open.state) != state)
         return 0;
+    asker->heard_ns = now;
     span->exchange.idle = 0;
-    key = asking->key;
+    key = asker->key;
     place = find_attached(calls, name_of_spec(key.spec, key.generation));
     if (place >= WIRE_ATTACHED_SPANS ||
-        calls->spans.of[place & (WIRE_ATTACHED_SPANS - 1)].state != state)
+        calls->spans.of[place & (WIRE_ATTACHED_SPANS - 1)].state != state) {
         attach_span(calls, span, state, now, 0);
-    return 0;
+        return 2;
+    }
+    return 1;
 }
 
-__noinline int go_on_with_one(struct open_calls* calls, const struct upstream* upstream, u64 name,
-                              u64 now) {
+/* Of the exchanges of one span: the loop goes on with who is heard, or with none. As above. */
+__noinline int hear_for_span(struct open_calls* calls, struct upstream* upstream, u64 name,
+                             u64 now) {
     u32 place;
+    int goes_on;
 
     if (!calls || !upstream)
         return 0;
-    place = find_who_waits(upstream, name);
-    if (place < UPSTREAM_ASKING)
-        go_on_with_asking(calls, &upstream->of[place & (UPSTREAM_ASKING - 1)], now);
-    else if (calls->interleaves)
+    place = find_who_is_heard(upstream, name);
+    if (place < UPSTREAM_ASKERS) {
+        goes_on = go_on_with_asker(calls, &upstream->of[place & (UPSTREAM_ASKERS - 1)], now);
+        if (goes_on)
+            return goes_on;
+    }
+    if (calls->interleaves)
         detach_spans_of(calls, name, now);
     return 0;
 }
 
-/* Of each exchange span that there is. Goroutines, and tasks that are known, keep theirs
- * themselves. */
-static __always_inline void go_on_with_all_asking(struct open_calls* calls,
-                                                  const struct wire_exchange_spans* all,
-                                                  const struct upstream* upstream) {
-    struct goroutine_key worker;
+static __always_inline void hear_for_all(struct open_calls* calls,
+                                         const struct wire_exchange_spans* all,
+                                         struct upstream* upstream) {
     u64 now = bpf_ktime_get_ns();
+    bool takes_up = false;
 
-    if (find_worker(&worker) && worker.g)
-        return;
     note_own_time(calls);
     keep_tracepoints_out(calls);
     for (u32 i = 0; i < WIRE_MAX_EXCHANGES; i++) {
         if (all->of[i].generation)
-            go_on_with_one(calls, upstream, name_of_spec(all->of[i].spec, all->of[i].generation),
-                           now);
+            takes_up |=
+                hear_for_span(calls, upstream, name_of_spec(all->of[i].spec, all->of[i].generation),
+                              now) == 2;
     }
     let_tracepoints_in(calls);
+    if (takes_up)
+        note_take_up(calls);
+}
+
+/* Goroutines, and tasks that are known, keep their exchanges themselves. */
+static __always_inline bool is_workers_thread(void) {
+    struct goroutine_key worker;
+
+    return find_worker(&worker) && worker.g;
 }
 
 static __always_inline struct upstream* new_upstream(struct sock* sk, u64 epoch) {
@@ -252,14 +303,19 @@ static __always_inline void connect_upstream(struct sock* sk) {
     struct open_calls* calls =
         bpf_task_storage_get(&open_calls, bpf_get_current_task_btf(), NULL, 0);
     struct upstream* upstream;
+    u64 since;
 
-    if (!all || !calls || !calls->attached || !works_for_exchange(calls))
+    if (!all || !calls || (calls->turn & TURN_IS_UNSETTLED))
+        return;
+    since = last_work_for_exchange(calls);
+    if (!since || is_workers_thread())
         return;
     upstream = new_upstream(sk, all->epoch);
     if (!upstream)
         return;
-    upstream->connects = 1;
-    note_all_asking(upstream, calls);
+    upstream->is_fresh = 1;
+    note_askers(upstream, calls, since);
+    note_that_it_sends(calls);
 }
 
 /* The current thread has sent something on a connection of which there are no exchanges. */
@@ -268,38 +324,44 @@ static __always_inline void ask_upstream(struct sock* sk) {
     struct open_calls* calls =
         bpf_task_storage_get(&open_calls, bpf_get_current_task_btf(), NULL, 0);
     struct upstream* upstream;
-    bool works;
+    u64 since;
 
-    if (!all || !calls)
+    if (!all || !calls || is_workers_thread())
         return;
-    works = calls->attached && works_for_exchange(calls);
-    if (!works) {
-        // Only now there is somebody to send to.
-        upstream = bpf_sk_storage_get(&upstreams, sk, NULL, 0);
-        if (upstream && upstream->epoch == all->epoch && upstream->connects)
-            go_on_with_all_asking(calls, all, upstream);
-    } else {
-        upstream = was_connected(sk) ? new_upstream(sk, all->epoch) : NULL;
-        if (upstream)
-            note_all_asking(upstream, calls);
-    }
-    if (upstream)
-        upstream->connects = 0;
+    since = last_work_for_exchange(calls);
+    upstream = bpf_sk_storage_get(&upstreams, sk, NULL, 0);
+    if (!upstream || upstream->epoch != all->epoch)
+        upstream = since && was_connected(sk) ? new_upstream(sk, all->epoch) : NULL;
+    if (!upstream)
+        return;
+    // Only now there is somebody to send to: for whom it was made, whatever came in between.
+    if (upstream->is_fresh) {
+        upstream->is_fresh = 0;
+        hear_for_all(calls, all, upstream);
+        for (u32 i = 0; i < UPSTREAM_ASKERS; i++)
+            upstream->of[i].heard_ns = 0;
+    } else if (!since || (calls->turn & TURN_IS_UNSETTLED))
+        note_unclear(upstream, !since);
+    else
+        note_askers(upstream, calls, since);
+    note_that_it_sends(calls);
 }
 
-/* The current thread has received something on such a connection. */
+/* The current thread has received something on such a connection, or that nothing more comes. */
 static __always_inline void hear_upstream(struct sock* sk) {
     const struct wire_exchange_spans* all = exchange_spans_now();
     struct upstream* upstream = bpf_sk_storage_get(&upstreams, sk, NULL, 0);
     enum thread_calls found;
     struct open_calls* calls;
 
-    if (!all || !upstream || upstream->epoch != all->epoch)
+    if (!all || !upstream || upstream->epoch != all->epoch || is_workers_thread())
         return;
     calls = calls_of_thread(bpf_get_current_task_btf(), &found);
     if (!calls)
         return;
-    go_on_with_all_asking(calls, all, upstream);
+    hear_for_all(calls, all, upstream);
+    if (upstream->unclear && !count_waiting(upstream))
+        upstream->unclear = 0;
 }
 
 #endif

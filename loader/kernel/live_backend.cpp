@@ -139,7 +139,10 @@ class LiveBackend final : public Backend {
         return progress;
     }
     bool keeps_samples_before(uint64_t time_ns) const override {
-        return records_.misses_samples_before(time_ns) || events_.keeps_samples_before(time_ns);
+        // When the target has ended, and all that it left is here, nobody looks any more.
+        const bool is_over = target_.ended() && !records_.more();
+        return (!is_over && records_.misses_samples_before(time_ns)) ||
+               events_.keeps_samples_before(time_ns);
     }
     UnwindStatus unwind_status() const override;
     ReaderStatus reader_status() const override { return status_of(*readers_); }

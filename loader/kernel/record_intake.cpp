@@ -37,7 +37,7 @@ bool RecordIntake::take(WireView& view) {
             return false;
         events_.on_sample(*sample);
         // What had been written by then was before it in the ring.
-        heard_ns_ = std::max(heard_ns_, sample->head->event.time_ns - writing_ns);
+        heard_ns_ = std::max(heard_ns_, sample->head->event.time_ns);
     } else if (const auto* end = std::get_if<WireCallEndView>(&view)) {
         events_.on_call_end(*end);
     } else if (const auto* slow = std::get_if<WireSlowCallView>(&view)) {

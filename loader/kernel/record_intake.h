@@ -39,8 +39,9 @@ class RecordIntake {
     bool waiting() const { return copied_stacks_.waiting(); }
 
   private:
-    // How long the kernel side may take from a sample's time to its record in the ring. Nothing but
-    // the machine itself stops it there: a walk takes less than a millisecond.
+    // How long the kernel side may take from a sample's time to its record in the ring: a walk
+    // takes less than a millisecond. A wait has the time of its end, and is written when its thread
+    // has a CPU again, which may take longer.
     static constexpr uint64_t writing_ns = 100'000'000;
 
     bool take(WireView& view);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace auger {
@@ -35,13 +36,17 @@ struct HostReport {
 };
 
 // What a file that is of one of several hosts has in its name, "x-web1.auger", and what its folder
-// is called.
-inline std::string host_file_name(std::string host) {
-    for (char& c : host)
-        c = c == '/' ? '_' : c;
-    if (host.starts_with('.'))
-        host.front() = '_';
-    return host;
+// is called: another one for each host, with what no name may have as URLs have it (RFC 3986,
+// section 2.1), "ns%2Fpod".
+inline std::string host_file_name(std::string_view host) {
+    std::string name;
+    for (const char c : host) {
+        if (c == '/' || c == '%' || (c == '.' && name.empty()))
+            name += c == '/' ? "%2F" : c == '%' ? "%25" : "%2E";
+        else
+            name += c;
+    }
+    return name;
 }
 
 // Before a file's extension: "dir/x-1.auger" of "dir/x.auger".

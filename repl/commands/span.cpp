@@ -198,8 +198,8 @@ next receive; that is known at the next receive, when the connection is closed, 
 for it and nothing was sent for `quiet` (500ms). `port` is the one where the server listens; without
 it all TCP connections count. PATH is where it listens as `ss -xl` lists it (@NAME where that is no
 file). Where a thread serves one connection at a time, samples are exact; an event loop works for
-the connection that it received or sent something on last, or whose request has asked there when an
-upstream answers; asyncio's and gevent's for that on which the running task or greenlet sends
+the connection that it received or sent something on last, and when an upstream answers, for the
+request that asked it; asyncio's and gevent's for that on which the running task or greenlet sends
 something next; in Go, with tokio (Rust) and since JDK 25 in
 Java they go by the goroutine, the task and the virtual thread, on whatever thread. What cannot be told from the socket is counted as
 ambiguous and is in no histogram, class or slow call: answers before all was read (pipelines), sends

@@ -12,7 +12,7 @@
 namespace auger {
 void IntervalWriter::set(uint64_t every_ns, Write write) {
     const uint64_t now = backend_.now_ns();
-    if (!late_)
+    if (!late_ || !active())
         late_ = model_.count_late_samples();
     if (!active())
         utc_offset_ = utc_ns_() - now;

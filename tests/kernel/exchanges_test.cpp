@@ -195,7 +195,7 @@ TEST_F(UnixExchanges, CountAlsoWhenWhatIsAskedIsReceivedBeforeItIsSaidToHaveCome
 // An interrupt comes while auger's own program judges what has come, and the server is quicker.
 TEST_F(UnixExchanges, CountAlsoWhenWhatIsAskedIsReceivedWhileItIsJudged) {
     const LateTracepoint late("hrtimer_expire_entry", "spinning", 400);
-    Program program("exchanges", {"--calls", "10000", "--connections", "1", "--spin", "--unix",
+    Program program("exchanges", {"--calls", "2000", "--connections", "1", "--spin", "--unix",
                                   path_, "--wait", "--linger"});
     program.wait_ready();
     Session session;
@@ -204,7 +204,7 @@ TEST_F(UnixExchanges, CountAlsoWhenWhatIsAskedIsReceivedWhileItIsJudged) {
     session.sample(49999); // which is what interrupts
     program.go();
     const nlohmann::json truth = program.account();
-    const CallStatistics exchanges = settled(session, id, 10000);
+    const CallStatistics exchanges = settled(session, id, 2000);
     expect_served(exchanges, truth);
     EXPECT_EQ(exchanges.stray, 0);
     program.go();
@@ -422,9 +422,9 @@ LoopSamples sample_loop(Arguments arguments, const std::function<ProbeId(Session
 }
 
 // It goes on with the exchange that has asked there.
-TEST_F(Exchanges, HoldTheSamplesOfTheLoopThatWaitsForAnUpstream) {
-    auto [truth, before, light, hard, attached_ns] =
-        sample_loop({}, [](Session& session) { return add(session); });
+void expect_work_upon_upstreams(const Arguments& arguments,
+                                const std::function<ProbeId(Session&)>& add) {
+    auto [truth, before, light, hard, attached_ns] = sample_loop(arguments, add);
     SCOPED_TRACE(testing::PrintToString(hard) + testing::PrintToString(light));
     EXPECT_GE(hard["slow"], 0.99 * hard["all"]);
     EXPECT_GE(light["slow"] + light["fast"], 0.99 * light["all"]);
@@ -435,6 +435,30 @@ TEST_F(Exchanges, HoldTheSamplesOfTheLoopThatWaitsForAnUpstream) {
                         (truth["served"].get<double>() - truth["difficult"].get<double>());
     EXPECT_LE(light["slow"],
               light["all"] * (slow + 0.01) + 3 * std::sqrt(light["all"] * (slow + 0.01)));
+}
+
+TEST_F(Exchanges, HoldTheSamplesOfTheLoopThatWaitsForAnUpstream) {
+    expect_work_upon_upstreams({}, [](Session& session) { return add(session); });
+}
+
+TEST_F(Exchanges, HoldTheSamplesOfTheLoopThatWaitsForAnUpstreamOnAUnixSocket) {
+    const TemporaryFolder folder;
+    expect_work_upon_upstreams({"--unix", folder.path("socket")},
+                               [](Session& session) { return add(session); });
+}
+
+TEST_F(Exchanges, HoldTheSamplesOfTheLoopThatConnectsForEachRequest) {
+    expect_work_upon_upstreams({"--per-request"}, [](Session& session) { return add(session); });
+}
+
+// Which of those that it has received it asks for is not known, where there are several.
+TEST_F(Exchanges, HoldNoOtherSamplesOfALoopThatAsksAtTheEndOfATurn) {
+    for (const Arguments& arguments : {Arguments{"--batch"}, {"--batch", "--shared"}}) {
+        auto [truth, before, light, hard, attached_ns] =
+            sample_loop(arguments, [](Session& session) { return add(session); });
+        SCOPED_TRACE(testing::PrintToString(hard) + testing::PrintToString(light));
+        EXPECT_LE(hard["fast"], 0.01 * hard["all"]);
+    }
 }
 
 // Whose answer it is that comes on a connection where several wait nobody knows.

@@ -77,6 +77,7 @@ std::vector<TaskStretch> PythonTasks::run(Session& session, Program& program) {
     program.go();
     EXPECT_TRUE(session.pump_until([&] { return std::filesystem::exists(path_ + ".done"); }));
     must(session.backend().set_sampling({}));
+    must(session.backend().refresh()); // names go with the process
     program.go();
     session.pump_to_end();
     EXPECT_EQ(program.wait_exit(), 0);

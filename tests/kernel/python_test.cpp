@@ -69,6 +69,7 @@ TEST_P(PythonFrames, AreTheProgramsOwnChains) {
     program.go();
     ASSERT_TRUE(session.pump_until([&] { return std::filesystem::exists(path + ".done"); }));
     must(session.backend().set_sampling({}));
+    must(session.backend().refresh()); // names go with the process
     program.go();
     session.pump_to_end();
     EXPECT_EQ(program.wait_exit(), 0);
@@ -313,6 +314,7 @@ TEST_F(FalsePython, CostsItsOwnFramesOnly) {
     real.go();
     ASSERT_TRUE(session.pump_until([&] { return std::filesystem::exists(path + ".done"); }));
     must(session.backend().set_sampling({}));
+    must(session.backend().refresh()); // names go with the processes
     fake.go();
     real.go();
     session.pump_to_end();

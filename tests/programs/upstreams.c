@@ -4,8 +4,9 @@
 // connections of its clients, sends what it is asked on to an upstream, a process of its own, and
 // thinks when that has answered. Every twentieth request is difficult: the upstream takes 40 ms in
 // place of 2, and the loop thinks for longer. Each of the clients' connections has one to the
-// upstream, which is made for its first request; with `--shared` one is for all of them, on which
-// answers come in any order.
+// upstream, which is made for its first request, with `--per-request` for each; with `--shared` one
+// is for all of them, on which answers come in any order. `--batch`: what was received in a turn of
+// the loop is asked at its end.
 //
 // The server knows of each request two times that its exchange lies between, as `exchanges` does.
 #define _GNU_SOURCE
@@ -23,6 +24,7 @@
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,9 +42,15 @@ struct message {
 };
 
 static uint64_t connections = 16, slow_ms = 30;
-static bool shared;
+static bool shared, per_request, batch;
 static int listener, upstream_listener, client_go[2], events_fd;
-static struct sockaddr_in address, upstream_address;
+static const char* unix_path = "";
+static union address {
+    struct sockaddr any;
+    struct sockaddr_in ip;
+    struct sockaddr_un file;
+} address, upstream_address;
+static socklen_t upstream_size;
 static pid_t client, upstream;
 static uint64_t served, difficult, slow_light, inside_ns, around_ns, longest_around_ns;
 static uint64_t thinking_ns; // of the loop's thread
@@ -98,6 +106,7 @@ static void* hear_one(void* fd) {
         if (pthread_create(&thread, 0, answer_later, later) == 0)
             pthread_detach(thread);
     }
+    close(delayed.fd);
     return 0;
 }
 static void be_upstream(void) {
@@ -117,7 +126,7 @@ static void* be_client(void* number) {
     struct message message = {.connection = (uint32_t)(uintptr_t)number};
     const int fd = socket(AF_INET, SOCK_STREAM, 0);
     send_at_once(fd);
-    if (connect(fd, (struct sockaddr*)&address, sizeof address) != 0)
+    if (connect(fd, &address.any, sizeof address.ip) != 0)
         client_failed = true;
     for (uint64_t i = 0; i < truth_calls() && !client_failed; ++i) {
         struct message answer;
@@ -143,10 +152,9 @@ static void be_clients(void) {
 
 // The server. Events are numbered: clients' connections from 0, upstream's from most_connections.
 static int connect_upstream(int flags) {
-    const int fd = socket(AF_INET, SOCK_STREAM | flags, 0);
+    const int fd = socket(upstream_address.any.sa_family, SOCK_STREAM | flags, 0);
     send_at_once(fd);
-    if (connect(fd, (struct sockaddr*)&upstream_address, sizeof upstream_address) != 0 &&
-        errno != EINPROGRESS) {
+    if (connect(fd, &upstream_address.any, upstream_size) != 0 && errno != EINPROGRESS) {
         perror("upstreams");
         exit(1);
     }
@@ -163,6 +171,9 @@ static void ask(uint32_t number) {
     watch(*fd, most_connections + number, EPOLLOUT);
 }
 
+static uint32_t batched[most_connections];
+static uint64_t batched_count;
+
 static void take_request(uint32_t number) {
     if (!receive_whole(client_fds[number], &asked[number])) {
         close(client_fds[number]);
@@ -173,7 +184,10 @@ static void take_request(uint32_t number) {
     asked[number].connection = number;
     think_before();
     thinking_ns += truth_now() - received_ns[number];
-    ask(number);
+    if (batch)
+        batched[batched_count++] = number;
+    else
+        ask(number);
 }
 
 static void take_answer(int fd) {
@@ -194,6 +208,10 @@ static void take_answer(int fd) {
     slow_light += !answer.hard && around > slow_ms * 1000000;
     inside_ns += last - received_ns[answer.connection];
     around_ns += around;
+    if (per_request) {
+        close(fd);
+        upstream_fds[answer.connection] = -1;
+    }
     if (around > longest_around_ns)
         longest_around_ns = around;
 }
@@ -222,16 +240,26 @@ static void serve(void) {
             take_request(number);
             open -= client_fds[number] < 0;
         }
+        for (uint64_t i = 0; i < batched_count; ++i)
+            ask(batched[i]);
+        batched_count = 0;
     }
 }
 
-static int listen_anywhere(struct sockaddr_in* at) {
-    socklen_t size = sizeof *at;
-    const int fd = socket(AF_INET, SOCK_STREAM, 0);
-    at->sin_family = AF_INET;
-    at->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (bind(fd, (struct sockaddr*)at, size) != 0 || listen(fd, most_connections) != 0 ||
-        getsockname(fd, (struct sockaddr*)at, &size) != 0) {
+// At `path`, or on a port of its own.
+static int listen_at(const char* path, union address* at, socklen_t* size) {
+    const int fd = socket(*path ? AF_UNIX : AF_INET, SOCK_STREAM, 0);
+    if (*path) {
+        at->file.sun_family = AF_UNIX;
+        strncpy(at->file.sun_path, path, sizeof at->file.sun_path - 1);
+        *size = sizeof at->file;
+    } else {
+        at->ip.sin_family = AF_INET;
+        at->ip.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        *size = sizeof at->ip;
+    }
+    if (bind(fd, &at->any, *size) != 0 || listen(fd, most_connections) != 0 ||
+        (!*path && getsockname(fd, &at->any, size) != 0)) {
         perror("upstreams");
         exit(1);
     }
@@ -251,8 +279,9 @@ static pid_t start(void (*be)(void)) {
 static void prepare(void) {
     if (connections > most_connections)
         connections = most_connections;
-    listener = listen_anywhere(&address);
-    upstream_listener = listen_anywhere(&upstream_address);
+    socklen_t size;
+    listener = listen_at("", &address, &size);
+    upstream_listener = listen_at(unix_path, &upstream_address, &upstream_size);
     if (pipe(client_go) != 0)
         exit(1);
     upstream = start(be_upstream);
@@ -271,7 +300,7 @@ static void report(FILE* out) {
             ",\"port\":%d,\"served\":%" PRIu64 ",\"difficult\":%" PRIu64 ",\"slow_light\":%" PRIu64
             ",\"inside_ns\":%" PRIu64 ",\"around_ns\":%" PRIu64 ",\"longest_around_ns\":%" PRIu64
             ",\"thinking_ns\":%" PRIu64,
-            ntohs(address.sin_port), served, difficult, slow_light, inside_ns, around_ns,
+            ntohs(address.ip.sin_port), served, difficult, slow_light, inside_ns, around_ns,
             longest_around_ns, thinking_ns);
 }
 
@@ -279,6 +308,9 @@ int main(int argc, char** argv) {
     const struct truth_option options[] = {
         {"connections", TRUTH_NUMBER, &connections, "of clients, at most 64"},
         {"shared", TRUTH_FLAG, &shared, "one connection to the upstream is for all of them"},
+        {"per-request", TRUTH_FLAG, &per_request, "each request has a connection of its own"},
+        {"batch", TRUTH_FLAG, &batch, "what comes in one turn is asked at its end"},
+        {"unix", TRUTH_TEXT, &unix_path, "where the upstream listens, not on TCP"},
         {"slow-ms", TRUTH_NUMBER, &slow_ms, "beyond which a light request counts as slow"},
     };
     const struct truth_program program = {

@@ -2,9 +2,13 @@
 // Hosts as a user names them, and one report of what several say.
 #include "loader/remote/host_command.h"
 #include "loader/remote/joined_reports.h"
+#include "loader/reports/host_report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <set>
+#include <string>
 
 namespace auger::remote {
 namespace {
@@ -26,6 +30,19 @@ TEST(HostCommands, AreSshUnlessSomethingElseIsSaid) {
     ASSERT_TRUE(via);
     EXPECT_THAT(via->front().arguments,
                 ElementsAre("/bin/sh", "-c", "podman exec -i 'it'\\''s' auger 'it'\\''s'"));
+}
+
+// Else the recording of one would take the place of the other's.
+TEST(HostFiles, HaveNamesThatNoOtherHostHas) {
+    EXPECT_EQ(path_of_host("dir/x.auger", "web1"), "dir/x-web1.auger");
+    std::set<std::string> names;
+    for (const char* host : {"ns/pod", "ns_pod", "ns%2Fpod", ".x", "_x", "%2Ex", "..", "x.y"}) {
+        const std::string name = host_file_name(host);
+        EXPECT_TRUE(names.insert(name).second) << host;
+        EXPECT_EQ(name.find('/'), name.npos);
+        EXPECT_NE(name.front(), '.');
+    }
+    EXPECT_TRUE(names.contains("ns%2Fpod"));
 }
 
 TEST(HostCommands, AreRefusedWhereTheyWouldBeSomethingElse) {
