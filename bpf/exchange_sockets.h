@@ -128,7 +128,7 @@ static __always_inline void receive(struct sock* sk, u32 received) {
         connection->late = 1;
     }
     if (begins)
-        note_take_up(use.calls);
+        note_take_up(use.calls, use.cookie);
     keep_tracepoints_out(use.calls);
 #pragma unroll
     for (u32 i = 0; i < WIRE_MAX_EXCHANGES; i++) {
@@ -188,7 +188,9 @@ static __always_inline void send(struct sock* sk, u32 sent) {
         facts |= SEND_IS_EARLY;
     if (use.tcp ? is_peer_behind(use.tcp, sent) || has_no_space(sk) : is_unix_peer_behind(sk, sent))
         facts |= SEND_IS_BEHIND;
-    note_that_it_sends(use.calls);
+    // An answer to another client may be a task's, in the middle of such a turn.
+    if (use.calls->taken_up == use.cookie)
+        note_that_it_sends(use.calls);
     keep_tracepoints_out(use.calls);
 #pragma unroll
     for (u32 i = 0; i < WIRE_MAX_EXCHANGES; i++) {

@@ -6,14 +6,16 @@
 
 #include "span_points.h"
 
-// What a loop has done since it waited for events.
+// What a loop has done since it slept until there are events: where there are some already it does
+// not sleep.
 enum turn {
     TURN_TOOK_UP = 1, /* it has taken up an exchange, and sent nothing since */
     TURN_IS_UNSETTLED =
         2, /* ... and another one upon that: it is not known for whom it sends what */
 };
 
-static __always_inline void note_take_up(struct open_calls* calls) {
+static __always_inline void note_take_up(struct open_calls* calls, u64 cookie) {
+    calls->taken_up = cookie;
     calls->turn |= calls->turn & TURN_TOOK_UP ? TURN_IS_UNSETTLED : TURN_TOOK_UP;
 }
 

@@ -3,10 +3,11 @@
 // loop asks another server for what an exchange needs. When something is received there, the thread
 // works for the exchange that asked. Of the call tracker alone.
 //
-// Who asked is noted when something is sent, and waits until something is received. While one
-// exchange waits, the answer is its own, as on the connections of a pool, each of which one
-// exchange has at a time. Where several wait, as on a connection that all share, or where it is not
-// known for whom something was sent, nobody can tell, and the thread works for none of them.
+// Who asked is noted when something is sent, and waits until something is received; further parts
+// of an answer are for who was heard last. That is so on connections of a pool, each of which one
+// exchange has at a time. Where a second one asks before the first has been heard, as on a
+// connection that all share, or where it is not known for whom something was sent, nobody can tell,
+// and the thread works for none of them.
 // Threads that serve a connection each, and goroutines, need none of this.
 #ifndef AUGER_UPSTREAMS_H
 #define AUGER_UPSTREAMS_H
@@ -15,7 +16,11 @@
 #include "connections.h"
 #include "exchange_waits.h"
 
-enum { UPSTREAM_ASKERS = 8 };
+enum {
+    UPSTREAM_ASKERS = 8,
+    /* How long a connection on which several have waited counts as shared. */
+    SHARED_NS = 1000000000,
+};
 
 /* An exchange that asks: one for which the thread worked when it sent something. */
 struct asker {
@@ -26,11 +31,10 @@ struct asker {
 };
 
 struct upstream {
-    u64 epoch;    /* of wire_exchange_spans; another one: nothing of this is true any more */
-    u32 is_fresh; /* 1: nothing has been sent on it since it was made for an exchange */
-    u32 last;     /* the place of who asked last */
-    u32 unclear;  /* 1: what was sent last, and has no answer, was sent for nobody who is known */
-    u32 crowded;  /* 1: more have waited at once than there are places */
+    u64 epoch;     /* of wire_exchange_spans; another one: nothing of this is true any more */
+    u64 is_fresh;  /* 1: nothing has been sent on it since it was made for an exchange */
+    u64 unclear;   /* 1: what was sent last, and has no answer, was sent for nobody who is known */
+    u64 shared_ns; /* when several have waited last; 0: never */
     struct asker of[UPSTREAM_ASKERS];
 };
 
@@ -109,30 +113,37 @@ __noinline int waits_for_answer(struct asker* asker) {
 }
 
 /* The place of the exchange with this state, or else that of one that does not wait;
- * UPSTREAM_ASKERS: there is none. */
-__noinline u32 find_place_of_asker(struct upstream* upstream, u64 state) {
-    u32 free = UPSTREAM_ASKERS;
+ * UPSTREAM_ASKERS: there is none. Notes that others wait: those of another connection than this
+ * one's cookie says, since several spans may be of the same. */
+__noinline u32 find_place_of_asker(struct upstream* upstream, u64 state, u64 cookie, u64 now) {
+    u32 own = UPSTREAM_ASKERS, free = UPSTREAM_ASKERS;
 
     if (!upstream)
         return free;
     for (u32 i = 0; i < UPSTREAM_ASKERS; i++) {
-        if (upstream->of[i].state == state)
-            return i;
-        if (free == UPSTREAM_ASKERS && !waits_for_answer(&upstream->of[i]))
+        struct asker* asker = &upstream->of[i];
+
+        if (asker->state == state)
+            own = i;
+        else if (!waits_for_answer(asker))
             free = i;
+        else if (asker->key.key != cookie)
+            upstream->shared_ns = now;
     }
-    return free;
+    return own < UPSTREAM_ASKERS ? own : free;
 }
 
-/* How many wait. */
-__noinline u32 count_waiting(struct upstream* upstream) {
-    u32 waiting = 0;
+/* Of one connection: the cookie of those that wait; 0: nobody does. */
+__noinline u64 cookie_of_waiting(struct upstream* upstream) {
+    u64 cookie = 0;
 
     if (!upstream)
         return 0;
-    for (u32 i = 0; i < UPSTREAM_ASKERS; i++)
-        waiting += waits_for_answer(&upstream->of[i]);
-    return waiting;
+    for (u32 i = 0; i < UPSTREAM_ASKERS; i++) {
+        if (waits_for_answer(&upstream->of[i]))
+            cookie = upstream->of[i].key.key;
+    }
+    return cookie;
 }
 
 /* The exchange asks, for which the thread works. */
@@ -143,15 +154,10 @@ __noinline int note_asker(struct upstream* upstream, const struct attached_span*
 
     if (!upstream || !attached)
         return 0;
-    place = upstream->last & (UPSTREAM_ASKERS - 1);
-    if (upstream->of[place].state != attached->state)
-        place = find_place_of_asker(upstream, attached->state);
-    if (place >= UPSTREAM_ASKERS) {
-        upstream->crowded = 1;
-        return 0;
-    }
-    place &= UPSTREAM_ASKERS - 1;
-    asker = &upstream->of[place];
+    place = find_place_of_asker(upstream, attached->state, attached->key.key, now);
+    if (place >= UPSTREAM_ASKERS)
+        return 0; // and it is noted that it is shared
+    asker = &upstream->of[place & (UPSTREAM_ASKERS - 1)];
     asker->state = 0;
     barrier();
     asker->key = attached->key;
@@ -159,7 +165,6 @@ __noinline int note_asker(struct upstream* upstream, const struct attached_span*
     asker->heard_ns = 0;
     barrier();
     asker->state = attached->state;
-    upstream->last = place;
     return 0;
 }
 
@@ -174,25 +179,38 @@ static __always_inline void note_askers(struct upstream* upstream, const struct 
     }
 }
 
+/* Forgets who has been heard: what comes next is not theirs. */
+__noinline int forget_heard(struct upstream* upstream) {
+    if (!upstream)
+        return 0;
+    for (u32 i = 0; i < UPSTREAM_ASKERS; i++) {
+        if (!waits_for_answer(&upstream->of[i]))
+            upstream->of[i].state = 0;
+    }
+    return 0;
+}
+
 /* Something is sent of which nobody knows for whom: the rest of what the only one that waits has
  * asked, perhaps, if the thread works for nobody. */
 static __always_inline void note_unclear(struct upstream* upstream, bool may_be_the_rest) {
-    u32 waiting = count_waiting(upstream);
+    u64 waiting = cookie_of_waiting(upstream);
 
-    if (may_be_the_rest && waiting == 1 && !upstream->unclear)
+    if (may_be_the_rest && waiting && !upstream->unclear)
         return;
-    if (upstream->unclear || waiting)
-        upstream->crowded = 1;
+    if (waiting)
+        upstream->shared_ns = bpf_ktime_get_ns();
     upstream->unclear = 1;
+    forget_heard(upstream);
 }
 
 /* The place of the exchange of this name for which something is received: the only one that waits;
  * where none does, the last one that was heard. UPSTREAM_ASKERS: nobody can tell. */
-__noinline u32 find_who_is_heard(struct upstream* upstream, u64 name) {
+__noinline u32 find_who_is_heard(struct upstream* upstream, u64 name, u64 now) {
     u32 waits = UPSTREAM_ASKERS, heard = UPSTREAM_ASKERS, waiting = 0;
     u64 heard_ns = 0;
 
-    if (!upstream || upstream->crowded || upstream->unclear)
+    if (!upstream || upstream->unclear ||
+        (upstream->shared_ns && now < upstream->shared_ns + SHARED_NS))
         return UPSTREAM_ASKERS;
     for (u32 i = 0; i < UPSTREAM_ASKERS; i++) {
         struct asker* asker = &upstream->of[i];
@@ -212,19 +230,19 @@ __noinline u32 find_who_is_heard(struct upstream* upstream, u64 name) {
     return waiting ? waits : heard;
 }
 
-/* 0: it is over, or another thread serves it, which keeps it; 2: the thread did not work for it. */
-__noinline int go_on_with_asker(struct open_calls* calls, struct asker* asker, u64 now) {
+/* False: it is over, or another thread serves it, which keeps it. *takes_up: its connection's
+ * cookie, when the thread did not work for it. */
+static __always_inline bool go_on_with_asker(struct open_calls* calls, struct asker* asker, u64 now,
+                                             u64* takes_up) {
     struct wire_span_key key;
     struct span* span;
     u64 state;
     u32 place;
 
-    if (!calls || !asker)
-        return 0;
     span = open_span_of(asker, &state);
     if (!span || span->g || span->open.tid != (u32)bpf_get_current_pid_tgid() ||
         load_acquire(&span->open.state) != state)
-        return 0;
+        return false;
     asker->heard_ns = now;
     span->exchange.idle = 0;
     key = asker->key;
@@ -232,25 +250,24 @@ __noinline int go_on_with_asker(struct open_calls* calls, struct asker* asker, u
     if (place >= WIRE_ATTACHED_SPANS ||
         calls->spans.of[place & (WIRE_ATTACHED_SPANS - 1)].state != state) {
         attach_span(calls, span, state, now, 0);
-        return 2;
+        *takes_up = key.key;
     }
-    return 1;
+    return true;
 }
 
-/* Of the exchanges of one span: the loop goes on with who is heard, or with none. As above. */
-__noinline int hear_for_span(struct open_calls* calls, struct upstream* upstream, u64 name,
+/* Of the exchanges of one span: the loop goes on with who is heard, or with none. The cookie of the
+ * connection for which it did not work before; 0: there is none. */
+__noinline u64 hear_for_span(struct open_calls* calls, struct upstream* upstream, u64 name,
                              u64 now) {
+    u64 takes_up = 0;
     u32 place;
-    int goes_on;
 
     if (!calls || !upstream)
         return 0;
-    place = find_who_is_heard(upstream, name);
-    if (place < UPSTREAM_ASKERS) {
-        goes_on = go_on_with_asker(calls, &upstream->of[place & (UPSTREAM_ASKERS - 1)], now);
-        if (goes_on)
-            return goes_on;
-    }
+    place = find_who_is_heard(upstream, name, now);
+    if (place < UPSTREAM_ASKERS &&
+        go_on_with_asker(calls, &upstream->of[place & (UPSTREAM_ASKERS - 1)], now, &takes_up))
+        return takes_up;
     if (calls->interleaves)
         detach_spans_of(calls, name, now);
     return 0;
@@ -260,19 +277,18 @@ static __always_inline void hear_for_all(struct open_calls* calls,
                                          const struct wire_exchange_spans* all,
                                          struct upstream* upstream) {
     u64 now = bpf_ktime_get_ns();
-    bool takes_up = false;
+    u64 takes_up = 0;
 
     note_own_time(calls);
     keep_tracepoints_out(calls);
     for (u32 i = 0; i < WIRE_MAX_EXCHANGES; i++) {
         if (all->of[i].generation)
-            takes_up |=
-                hear_for_span(calls, upstream, name_of_spec(all->of[i].spec, all->of[i].generation),
-                              now) == 2;
+            takes_up |= hear_for_span(calls, upstream,
+                                      name_of_spec(all->of[i].spec, all->of[i].generation), now);
     }
     let_tracepoints_in(calls);
     if (takes_up)
-        note_take_up(calls);
+        note_take_up(calls, takes_up);
 }
 
 /* Goroutines, and tasks that are known, keep their exchanges themselves. */
@@ -360,7 +376,7 @@ static __always_inline void hear_upstream(struct sock* sk) {
     if (!calls)
         return;
     hear_for_all(calls, all, upstream);
-    if (upstream->unclear && !count_waiting(upstream))
+    if (upstream->unclear && !cookie_of_waiting(upstream))
         upstream->unclear = 0;
 }
 
