@@ -70,10 +70,13 @@ TEST_F(LiveWords, FiltersAreByThread) {
     Program program("spinner", {"--threads", "3", "--seconds", "300"});
     program.wait_ready();
     std::string tid;
-    for (const auto& task :
-         std::filesystem::directory_iterator(fmt::format("/proc/{}/task", program.pid())))
-        if (text_of(task.path() / "comm") == "spin-1\n")
-            tid = task.path().filename();
+    ASSERT_TRUE(wait_until([&] { // until it has named itself
+        for (const auto& task :
+             std::filesystem::directory_iterator(fmt::format("/proc/{}/task", program.pid())))
+            if (text_of(task.path() / "comm") == "spin-1\n")
+                tid = task.path().filename();
+        return !tid.empty();
+    }));
     LiveAuger auger({"-p", std::to_string(program.pid())});
     auger.run({"filter tid " + tid, "sample 999"});
     EXPECT_TRUE(wait_until([&] {
