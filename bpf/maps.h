@@ -189,7 +189,7 @@ struct open_calls {
     u32 explained; /* enum explained. Tracker only. */
     u32 interleaves; /* 1: it takes up an exchange before it has answered another, or it answers in
                         tasks, and so would. Tracker only. */
-    u32 turn; /* enum turn. Tracker only. */
+    u32 turn;        /* enum turn. Tracker only. */
     u64 taken_up; /* the cookie of the connection whose exchange it has taken up last; likewise */
     /* Where the stack is that open_call.sp counts from: of a thread 0. Tracker only. */
     u64 stack_base;
