@@ -112,10 +112,10 @@ __noinline int waits_for_answer(struct asker* asker) {
     return span && !asker->heard_ns && span->exchange.sent_ns < asker->asked_ns;
 }
 
-/* The place of the exchange with this state, or else that of one that does not wait;
- * UPSTREAM_ASKERS: there is none. Notes that others wait: those of another connection than this
- * one's cookie says, since several spans may be of the same. */
-__noinline u32 find_place_of_asker(struct upstream* upstream, u64 state, u64 cookie, u64 now) {
+/* The place for the exchange with this state: its own, or else that of one that does not wait;
+ * UPSTREAM_ASKERS: there is none. Notes it if one of another client's connection waits; several
+ * spans may have an exchange of the same. */
+__noinline u32 place_for_asker(struct upstream* upstream, u64 state, u64 cookie, u64 now) {
     u32 own = UPSTREAM_ASKERS, free = UPSTREAM_ASKERS;
 
     if (!upstream)
@@ -154,7 +154,7 @@ __noinline int note_asker(struct upstream* upstream, const struct attached_span*
 
     if (!upstream || !attached)
         return 0;
-    place = find_place_of_asker(upstream, attached->state, attached->key.key, now);
+    place = place_for_asker(upstream, attached->state, attached->key.key, now);
     if (place >= UPSTREAM_ASKERS)
         return 0; // and it is noted that it is shared
     asker = &upstream->of[place & (UPSTREAM_ASKERS - 1)];

@@ -111,7 +111,8 @@ class Backend {
     virtual std::vector<uint64_t> links() const = 0;
     virtual std::vector<Capability> capabilities() const = 0;
     virtual SymbolProgress symbol_progress() const = 0;
-    // Whether samples from before then are still to come, until more is known of them.
+    // Whether samples from before then are still to come: nobody has taken them in yet, or more is
+    // to be known of them first. No longer when the target has ended and all that it left is here.
     virtual bool keeps_samples_before(uint64_t /*time_ns*/) const { return false; }
     virtual UnwindStatus unwind_status() const = 0;
     virtual ReaderStatus reader_status() const { return {}; }

@@ -88,7 +88,7 @@ struct ShowRecord final : Command {
                 lines.back() += written(intervals.written(), "", intervals.last_stamp());
             if (const uint64_t late = intervals.late_samples())
                 lines.back() +=
-                    fmt::format("; {} samples came when their interval was written", late);
+                    fmt::format("; {} samples came after their interval was written", late);
             if (settings.intervals.recordings) {
                 const IntervalRecordings own = session.backend().interval_recordings();
                 lines.back() += written(own.written, " recordings", own.last);

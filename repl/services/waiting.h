@@ -12,12 +12,11 @@ namespace auger {
 
 // From one look at whether it has come to the next.
 inline constexpr uint64_t retry_interval_ns = 20 * millisecond_ns;
-// For names, and for hosts that are silent.
-inline constexpr uint64_t patience_ns = 5 * second_ns;
-
-// Whether all of what was before then is in the model, with its names, as far as that is waited
-// for. What the backend itself keeps comes however long it takes.
+// Whether all samples from before then are in the model, with their names. For names, and for hosts
+// that are silent, that is waited for so long; what the backend itself keeps comes however long it
+// takes.
 inline bool has_all_before(const Backend& backend, const Model& model, uint64_t end_ns) {
+    constexpr uint64_t patience_ns = 5 * second_ns;
     if (backend.keeps_samples_before(end_ns))
         return false;
     return backend.now_ns() >= end_ns + patience_ns ||

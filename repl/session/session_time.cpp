@@ -141,8 +141,10 @@ Result<void> Session::before_prompt() {
 }
 
 Result<void> Session::close() {
-    if (auto fresh = backend_.refresh(); !fresh)
-        printer_.notice(backend_.now_ns(), fresh.error().message());
+    // What they write last has all samples up to now.
+    if (services_.active())
+        if (auto refreshed = backend_.refresh(); !refreshed)
+            printer_.notice(backend_.now_ns(), refreshed.error().message());
     for (const std::string& line : services_.finish())
         printer_.notice(backend_.now_ns(), line);
     if (!settings().recording.empty()) {

@@ -70,7 +70,7 @@ TEST_F(LiveWords, FiltersAreByThread) {
     Program program("spinner", {"--threads", "3", "--seconds", "300"});
     program.wait_ready();
     std::string tid;
-    ASSERT_TRUE(wait_until([&] { // until it has named itself
+    ASSERT_TRUE(wait_until([&] { // it has named itself
         for (const auto& task :
              std::filesystem::directory_iterator(fmt::format("/proc/{}/task", program.pid())))
             if (text_of(task.path() / "comm") == "spin-1\n")

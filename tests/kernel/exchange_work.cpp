@@ -11,7 +11,8 @@
 
 namespace auger::test {
 
-void split_by_exchanges(Session& session, ProbeId id, const ExchangeDefinition& exchanges) {
+void split_by_exchanges(Session& session, ProbeId id, const ExchangeDefinition& exchanges,
+                        uint64_t slow_ns) {
     SpanDefinition span;
     span.exchanges = exchanges;
     span.text = "exchanges";
@@ -19,7 +20,7 @@ void split_by_exchanges(Session& session, ProbeId id, const ExchangeDefinition& 
     SplitInfo split;
     split.active = true;
     split.probe = id;
-    split.threshold = {Threshold::Kind::fixed, 10'000'000, 0};
+    split.threshold = {Threshold::Kind::fixed, slow_ns, 0};
     must(session.backend().set_split(split));
 }
 

@@ -13,11 +13,13 @@
 
 namespace auger::test {
 
-// Makes exchanges a span with this id, and splits samples by it.
-void split_by_exchanges(Session& session, ProbeId id, const ExchangeDefinition& exchanges = {});
+// Makes exchanges a span with this id, and splits samples by whether one took longer than
+// `slow_ns`.
+void split_by_exchanges(Session& session, ProbeId id, const ExchangeDefinition& exchanges = {},
+                        uint64_t slow_ns = 10'000'000);
 
-// Has the program do its work while it is sampled at 1,999 Hz, from when its unwind tables are there,
-// to its end; its account. Names are known then.
+// Has the program do its work while it is sampled at 1,999 Hz, from when its unwind tables are
+// there, to its end; its account. Names are known then.
 nlohmann::json sample_whole_work(Session& session, Program& program, bool wall = false);
 
 // Of samples in a function: in an exchange of its own, in one that has others', in none.

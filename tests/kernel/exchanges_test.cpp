@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Exchanges: what is asked and answered on accepted connections, seen at the socket. The server
 // knows for each of them two times that it lies between, by the same clock.
-#include "loader/kernel/features.h"
 #include "tests/kernel/late_tracepoint.h"
-#include "tests/kernel/program.h"
-#include "tests/kernel/session.h"
+#include "tests/kernel/sampled_server.h"
 #include "tests/support/durations.h"
 #include "tests/support/temporary_folder.h"
-#include "views/model/classifier.h"
 
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <cmath>
 #include <csignal>
-#include <functional>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -33,13 +27,8 @@ void expect_account(const CallStatistics& exchanges) {
               ambiguous.early + ambiguous.unasked + ambiguous.tls + ambiguous.http2);
 }
 
-class Exchanges : public KernelTest {
+class Exchanges : public ExchangeTest {
   protected:
-    void SetUp() override {
-        KernelTest::SetUp();
-        if (!IsSkipped() && !Features::detect().socket_tracepoints)
-            GTEST_SKIP() << "this kernel has no tracepoints of sockets";
-    }
     static ProbeId add(Session& session, ExchangeDefinition definition = {}, Threshold slow = {}) {
         const ProbeId id{100};
         SpanDefinition span;
@@ -81,18 +70,6 @@ class Exchanges : public KernelTest {
         return run;
     }
 };
-
-void expect_served(const CallStatistics& exchanges, const nlohmann::json& truth) {
-    EXPECT_EQ(exchanges.returns, truth["served"].get<double>())
-        << exchanges.unwound << " unanswered, " << exchanges.ambiguous.early << " early, "
-        << exchanges.ambiguous.unasked << " unasked";
-    EXPECT_EQ(exchanges.entries, exchanges.returns);
-    EXPECT_GE(exchanges.sum_ns, truth["inside_ns"].get<double>());
-    EXPECT_LE(exchanges.sum_ns, truth["around_ns"].get<double>());
-    EXPECT_LE(exchanges.max_ns, truth["longest_around_ns"].get<uint64_t>());
-    const SpanTimes& times = exchanges.span;
-    EXPECT_DOUBLE_EQ(times.attached + times.queued + times.parked, exchanges.sum_ns);
-}
 
 void expect_times(const CallStatistics& exchanges, const nlohmann::json& truth) {
     expect_served(exchanges, truth);
@@ -301,189 +278,38 @@ TEST_F(UnixExchanges, OfTenThousandConnectionsAreAllCounted) {
     EXPECT_EQ(all.exchanges.entries, 10'000);
 }
 
-// The samples in a function, by the class of the exchange that they are in.
-std::map<std::string, double> classes_of(Session& session, const std::string& function) {
-    const Model& model = session.model();
-    const Classifier classify(model);
-    const SampleStore& samples = model.samples();
-    std::map<std::string, double> classes;
-    for (size_t i = 0; i < samples.size(); i++) {
-        const std::vector<std::string> names = session.stack_names(samples.stacks()[i]);
-        if (std::ranges::find(names, function) == names.end())
-            continue;
-        classes[std::string(to_string(classify(samples.calls()[i], samples.times()[i])))]++;
-        classes["all"]++;
-    }
-    return classes;
-}
-
-std::string account_of(Session& session, ProbeId id) {
-    const CallStatistics exchanges = session.model().probe_statistics(id);
-    const Ambiguous& ambiguous = exchanges.ambiguous;
-    std::string account = fmt::format(
-        "{} entries, {} returns, {} unwound, {} expired, {} dropped, {} open; {} early, {} "
-        "unasked, "
-        "{} TLS, {} HTTP/2; {} stray; {} symbols pending",
-        exchanges.entries, exchanges.returns, exchanges.unwound, exchanges.expired,
-        exchanges.dropped, exchanges.open, ambiguous.early, ambiguous.unasked, ambiguous.tls,
-        ambiguous.http2, exchanges.stray, session.backend().symbol_progress().pending);
-    for (const auto& [cause, count] : session.model().ledger().lost)
-        if (count > 0)
-            account += fmt::format("; {} lost: {}", count, cause);
-    return account;
-}
-
-void expect_purity(const Arguments& arguments, bool is_loop,
-                   const std::function<ProbeId(Session&)>& add) {
-    Arguments all = {"--wait", "--linger", "--calls", "1000"};
-    all.insert(all.end(), arguments.begin(), arguments.end());
-    Program program("exchanges", all);
-    program.wait_ready();
-    Session session;
-    session.observe(program.pid());
-    const ProbeId id = add(session);
-    SplitInfo split;
-    split.active = true;
-    split.probe = id;
-    split.threshold = {Threshold::Kind::fixed, 2 * ms, 0};
-    must(session.backend().set_split(split));
-    session.sample(997);
-    program.go();
-    const nlohmann::json truth = program.account();
-    ASSERT_TRUE(session.pump_until([&] {
-        return session.calls(id).returns >= truth["served"].get<uint64_t>() &&
-               session.backend().symbol_progress().pending == 0;
-    })) << account_of(session, id)
-        << ", served " << truth["served"];
-    auto hard = classes_of(session, "think_hard"), light = classes_of(session, "think");
+void expect_purity(Arguments arguments, bool is_loop, const ExchangeDefinition& definition = {}) {
+    arguments.insert(arguments.begin(), {"--calls", "1000"});
+    SampledServer server("exchanges", arguments, definition, 2 * ms);
+    auto hard = server.classes_of("think_hard"), light = server.classes_of("think");
     SCOPED_TRACE(testing::PrintToString(hard) + testing::PrintToString(light));
     ASSERT_GE(hard["all"], 100);
     ASSERT_GE(light["all"], 50);
     // A difficult exchange is slow; a plain one may be, where the machine is busy.
     EXPECT_GE(hard["slow"], 0.99 * hard["all"]);
     EXPECT_GE(light["slow"] + light["fast"], 0.99 * light["all"]);
-    if (!is_loop) {
-        auto between = classes_of(session, "think_between"),
-             afterwards = classes_of(session, "think_afterwards");
-        SCOPED_TRACE(testing::PrintToString(between) + testing::PrintToString(afterwards));
-        ASSERT_GE(between["all"], 50);
-        ASSERT_GE(afterwards["all"], 100);
-        EXPECT_GE(between["slow"] + between["fast"], 0.99 * between["all"]);
-        // What comes behind the last send is in none.
-        EXPECT_GE(afterwards["outside"], 0.99 * afterwards["all"]);
-    }
-    program.go();
-    EXPECT_EQ(program.wait_exit(), 0);
+    if (is_loop)
+        return;
+    auto between = server.classes_of("think_between"),
+         afterwards = server.classes_of("think_afterwards");
+    SCOPED_TRACE(testing::PrintToString(between) + testing::PrintToString(afterwards));
+    ASSERT_GE(between["all"], 50);
+    ASSERT_GE(afterwards["all"], 100);
+    EXPECT_GE(between["slow"] + between["fast"], 0.99 * between["all"]);
+    // What comes behind the last send is in none.
+    EXPECT_GE(afterwards["outside"], 0.99 * afterwards["all"]);
 }
 
 TEST_F(Exchanges, HoldTheSamplesOfTheThreadThatServesTheConnection) {
-    expect_purity({}, false, [](Session& session) { return add(session); });
-}
-
-// What an event loop does when an upstream has answered, by class: `slow` beyond 30 ms, which only
-// the difficult exchanges wait for.
-struct LoopSamples {
-    nlohmann::json truth;
-    std::map<std::string, double> before, light, hard;
-    double attached_ns = 0; // what the thread did for exchanges
-};
-
-LoopSamples sample_loop(Arguments arguments, const std::function<ProbeId(Session&)>& add) {
-    arguments.insert(arguments.end(), {"--wait", "--linger", "--calls", "300"});
-    Program program("upstreams", arguments);
-    program.wait_ready();
-    Session session;
-    session.observe(program.pid());
-    const ProbeId id = add(session);
-    SplitInfo split;
-    split.active = true;
-    split.probe = id;
-    split.threshold = {Threshold::Kind::fixed, 30 * ms, 0};
-    must(session.backend().set_split(split));
-    session.sample(997);
-    program.go();
-    LoopSamples samples;
-    samples.truth = program.account();
-    EXPECT_TRUE(session.pump_until([&] {
-        return session.calls(id).returns >= samples.truth["served"].get<uint64_t>() &&
-               session.backend().symbol_progress().pending == 0;
-    })) << account_of(session, id);
-    expect_served(session.model().probe_statistics(id), samples.truth);
-    samples.attached_ns = session.model().probe_statistics(id).span.attached;
-    samples.before = classes_of(session, "think_before");
-    samples.light = classes_of(session, "think");
-    samples.hard = classes_of(session, "think_hard");
-    EXPECT_GE(samples.hard["all"], 100);
-    EXPECT_GE(samples.light["all"], 50);
-    EXPECT_GE(samples.before["slow"] + samples.before["fast"], 0.99 * samples.before["all"]);
-    program.go();
-    EXPECT_EQ(program.wait_exit(), 0);
-    return samples;
-}
-
-// Each light one thinks for as long as the others, so of its samples as many are slow as of them;
-// within three standard deviations of so many draws.
-void expect_no_more_slow(const nlohmann::json& truth, std::map<std::string, double>& light) {
-    const double slow = truth["slow_light"].get<double>() /
-                        (truth["served"].get<double>() - truth["difficult"].get<double>());
-    EXPECT_LE(light["slow"],
-              light["all"] * (slow + 0.01) + 3 * std::sqrt(light["all"] * (slow + 0.01)));
-}
-
-// It goes on with the exchange that has asked there.
-void expect_work_upon_upstreams(const Arguments& arguments,
-                                const std::function<ProbeId(Session&)>& add) {
-    auto [truth, before, light, hard, attached_ns] = sample_loop(arguments, add);
-    SCOPED_TRACE(testing::PrintToString(hard) + testing::PrintToString(light));
-    EXPECT_GE(hard["slow"], 0.99 * hard["all"]);
-    EXPECT_GE(light["slow"] + light["fast"], 0.99 * light["all"]);
-    EXPECT_GE(attached_ns, 0.99 * truth["thinking_ns"].get<double>());
-    expect_no_more_slow(truth, light);
-}
-
-TEST_F(Exchanges, HoldTheSamplesOfTheLoopThatWaitsForAnUpstream) {
-    expect_work_upon_upstreams({}, [](Session& session) { return add(session); });
-}
-
-TEST_F(Exchanges, HoldTheSamplesOfTheLoopThatWaitsForAnUpstreamOnAUnixSocket) {
-    const TemporaryFolder folder;
-    expect_work_upon_upstreams({"--unix", folder.path("socket")},
-                               [](Session& session) { return add(session); });
-}
-
-TEST_F(Exchanges, HoldTheSamplesOfTheLoopThatConnectsForEachRequest) {
-    expect_work_upon_upstreams({"--per-request"}, [](Session& session) { return add(session); });
-}
-
-// Which of those that it has received it asks for is not known, where there are several.
-TEST_F(Exchanges, HoldNoOtherSamplesOfALoopThatAsksAtTheEndOfATurn) {
-    for (const Arguments& arguments : {Arguments{"--batch"}, {"--batch", "--shared"}}) {
-        auto [truth, before, light, hard, attached_ns] =
-            sample_loop(arguments, [](Session& session) { return add(session); });
-        SCOPED_TRACE(testing::PrintToString(hard) + testing::PrintToString(light));
-        EXPECT_LE(hard["fast"], 0.01 * hard["all"]);
-        expect_no_more_slow(truth, light);
-    }
-}
-
-// Whose answer it is that comes on a connection where several wait nobody knows.
-TEST_F(Exchanges, HoldNoneOfTheSamplesOfALoopWhoseExchangesShareAnUpstream) {
-    auto [truth, before, light, hard, attached_ns] =
-        sample_loop({"--shared"}, [](Session& session) { return add(session); });
-    SCOPED_TRACE(testing::PrintToString(hard) + testing::PrintToString(light));
-    EXPECT_LE(hard["fast"], 0.01 * hard["all"]);
-    EXPECT_GE(light["outside"], 0.9 * light["all"]);
+    expect_purity({}, false);
 }
 
 TEST_F(UnixExchanges, HoldTheSamplesOfTheThreadThatServesTheConnection) {
-    expect_purity({"--unix", path_}, false, [&](Session& session) {
-        return add(session, {0, path_});
-    });
+    expect_purity({"--unix", path_}, false, {0, path_});
 }
 
 TEST_F(Exchanges, HoldTheSamplesOfAnEventLoop) {
-    expect_purity({"--loop", "--connections", "32", "--calls", "200"}, true,
-                  [](Session& session) { return add(session); });
+    expect_purity({"--loop", "--connections", "32", "--calls", "200"}, true);
 }
 
 TEST_F(Exchanges, ThatNobodyCanTellAreCountedApart) {

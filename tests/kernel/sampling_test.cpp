@@ -139,6 +139,22 @@ TEST_F(Samples, FallAsTheCpuTimeDoes) {
     EXPECT_GT(static_cast<double>(whole_stacks), 0.98 * count);
 }
 
+// But no longer when the target has ended, and all that it left is here: nobody looks any more.
+TEST_F(Samples, AreWaitedForAsLongAsSomeMayCome) {
+    Program program("spinner", {"--calls", "20", "--wait"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    session.sample(999);
+    const uint64_t now = session.backend().now_ns();
+    EXPECT_TRUE(session.backend().keeps_samples_before(now));
+    EXPECT_TRUE(session.pump_until([&] { return !session.backend().keeps_samples_before(now); }));
+    program.go();
+    session.pump_to_end();
+    const uint64_t later = session.backend().now_ns() + 3'600'000'000'000;
+    EXPECT_FALSE(session.backend().keeps_samples_before(later));
+}
+
 TEST_F(Samples, ComeAtTheRateThatIsSetLive) {
     Program program("spinner", {"--threads", "2", "--load", "80"});
     program.wait_ready();
