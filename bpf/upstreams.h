@@ -18,7 +18,8 @@
 
 enum {
     UPSTREAM_ASKERS = 8,
-    /* How long a connection on which several have waited counts as shared. */
+    /* How long a connection counts as shared from when several have waited, or it was not known
+     * who asks. */
     SHARED_NS = 1000000000,
 };
 
@@ -33,8 +34,7 @@ struct asker {
 struct upstream {
     u64 epoch;     /* of wire_exchange_spans; another one: nothing of this is true any more */
     u64 is_fresh;  /* 1: nothing has been sent on it since it was made for an exchange */
-    u64 unclear;   /* 1: what was sent last, and has no answer, was sent for nobody who is known */
-    u64 shared_ns; /* when several have waited last; 0: never */
+    u64 shared_ns; /* when several have waited last, or it was not known who asks; 0: never */
     struct asker of[UPSTREAM_ASKERS];
 };
 
@@ -133,17 +133,14 @@ __noinline u32 place_for_asker(struct upstream* upstream, u64 state, u64 cookie,
     return own < UPSTREAM_ASKERS ? own : free;
 }
 
-/* Of one connection: the cookie of those that wait; 0: nobody does. */
-__noinline u64 cookie_of_waiting(struct upstream* upstream) {
-    u64 cookie = 0;
+__noinline int anyone_waits(struct upstream* upstream) {
+    int waits = 0;
 
     if (!upstream)
         return 0;
-    for (u32 i = 0; i < UPSTREAM_ASKERS; i++) {
-        if (waits_for_answer(&upstream->of[i]))
-            cookie = upstream->of[i].key.key;
-    }
-    return cookie;
+    for (u32 i = 0; i < UPSTREAM_ASKERS; i++)
+        waits |= waits_for_answer(&upstream->of[i]);
+    return waits;
 }
 
 /* The exchange asks, for which the thread works. */
@@ -179,28 +176,17 @@ static __always_inline void note_askers(struct upstream* upstream, const struct 
     }
 }
 
-/* Forgets who has been heard: what comes next is not theirs. */
-__noinline int forget_heard(struct upstream* upstream) {
+/* Something is sent of which nobody knows for whom: nor is that known of what comes, and who has
+ * been heard is forgotten. */
+__noinline int note_unclear(struct upstream* upstream) {
     if (!upstream)
         return 0;
+    upstream->shared_ns = bpf_ktime_get_ns();
     for (u32 i = 0; i < UPSTREAM_ASKERS; i++) {
         if (!waits_for_answer(&upstream->of[i]))
             upstream->of[i].state = 0;
     }
     return 0;
-}
-
-/* Something is sent of which nobody knows for whom: the rest of what the only one that waits has
- * asked, perhaps, if the thread works for nobody. */
-static __always_inline void note_unclear(struct upstream* upstream, bool may_be_the_rest) {
-    u64 waiting = cookie_of_waiting(upstream);
-
-    if (may_be_the_rest && waiting && !upstream->unclear)
-        return;
-    if (waiting)
-        upstream->shared_ns = bpf_ktime_get_ns();
-    upstream->unclear = 1;
-    forget_heard(upstream);
 }
 
 /* The place of the exchange of this name for which something is received: the only one that waits;
@@ -209,8 +195,7 @@ __noinline u32 find_who_is_heard(struct upstream* upstream, u64 name, u64 now) {
     u32 waits = UPSTREAM_ASKERS, heard = UPSTREAM_ASKERS, waiting = 0;
     u64 heard_ns = 0;
 
-    if (!upstream || upstream->unclear ||
-        (upstream->shared_ns && now < upstream->shared_ns + SHARED_NS))
+    if (!upstream || (upstream->shared_ns && now < upstream->shared_ns + SHARED_NS))
         return UPSTREAM_ASKERS;
     for (u32 i = 0; i < UPSTREAM_ASKERS; i++) {
         struct asker* asker = &upstream->of[i];
@@ -356,8 +341,12 @@ static __always_inline void ask_upstream(struct sock* sk) {
         hear_for_all(calls, all, upstream);
         for (u32 i = 0; i < UPSTREAM_ASKERS; i++)
             upstream->of[i].heard_ns = 0;
-    } else if (!since || (calls->turn & TURN_IS_UNSETTLED))
-        note_unclear(upstream, !since);
+    } else if (!since) {
+        // The rest of what somebody has asked, if one waits.
+        if (!anyone_waits(upstream))
+            note_unclear(upstream);
+    } else if (calls->turn & TURN_IS_UNSETTLED)
+        note_unclear(upstream);
     else
         note_askers(upstream, calls, since);
     note_that_it_sends(calls);
@@ -376,8 +365,6 @@ static __always_inline void hear_upstream(struct sock* sk) {
     if (!calls)
         return;
     hear_for_all(calls, all, upstream);
-    if (upstream->unclear && !cookie_of_waiting(upstream))
-        upstream->unclear = 0;
 }
 
 #endif

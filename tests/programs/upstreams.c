@@ -6,7 +6,7 @@
 // place of 2, and the loop thinks for longer. Each of the clients' connections has one to the
 // upstream, which is made for its first request, with `--per-request` for each; with `--shared` one
 // is for all of them, on which answers come in any order. `--batch`: what was received in a turn of
-// the loop is asked at its end.
+// the loop is asked at its end; turns begin 1 ms apart, so that there are several.
 //
 // The server knows of each request two times that its exchange lies between, as `exchanges` does.
 #define _GNU_SOURCE
@@ -34,6 +34,7 @@ enum {
     hard_us = 3000,
     light_delay_us = 2000,
     hard_delay_us = 40000,
+    between_batches_us = 1000,
 };
 
 struct message {
@@ -151,24 +152,25 @@ static void be_clients(void) {
 }
 
 // The server. Events are numbered: clients' connections from 0, upstream's from most_connections.
-static int connect_upstream(int flags) {
-    const int fd = socket(upstream_address.any.sa_family, SOCK_STREAM | flags, 0);
-    send_at_once(fd);
-    if (connect(fd, &upstream_address.any, upstream_size) != 0 && errno != EINPROGRESS) {
-        perror("upstreams");
-        exit(1);
-    }
-    return fd;
+// False: it is not connected yet.
+static bool connect_upstream(int flags, int* fd) {
+    *fd = socket(upstream_address.any.sa_family, SOCK_STREAM | flags, 0);
+    send_at_once(*fd);
+    if (connect(*fd, &upstream_address.any, upstream_size) == 0)
+        return true;
+    if (errno == EINPROGRESS)
+        return false;
+    perror("upstreams");
+    exit(1);
 }
 
 static void ask(uint32_t number) {
     int* fd = &upstream_fds[shared ? 0 : number];
-    if (*fd >= 0) {
+    const bool is_new = *fd < 0, is_there = !is_new || connect_upstream(SOCK_NONBLOCK, fd);
+    if (is_new)
+        watch(*fd, most_connections + number, is_there ? EPOLLIN : EPOLLOUT);
+    if (is_there)
         truth_expect(send_whole(*fd, &asked[number]), "the upstream is asked");
-        return;
-    }
-    *fd = connect_upstream(SOCK_NONBLOCK);
-    watch(*fd, most_connections + number, EPOLLOUT);
 }
 
 static uint32_t batched[most_connections];
@@ -230,6 +232,8 @@ static void serve(void) {
     uint64_t open = connections;
     while (open > 0) {
         struct epoll_event events[2 * most_connections];
+        if (batch)
+            truth_sleep_us(between_batches_us);
         const int ready = epoll_wait(events_fd, events, 2 * most_connections, -1);
         for (int i = 0; i < ready; ++i) {
             const uint32_t number = (uint32_t)events[i].data.u64;
@@ -290,7 +294,7 @@ static void prepare(void) {
     for (uint64_t i = 0; i < connections; ++i)
         upstream_fds[i] = -1;
     if (shared) {
-        upstream_fds[0] = connect_upstream(0);
+        connect_upstream(0, &upstream_fds[0]);
         watch(upstream_fds[0], most_connections, EPOLLIN);
     }
 }
