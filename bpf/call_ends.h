@@ -39,7 +39,7 @@ static __always_inline void fill_end(struct wire_call_end* end, const struct ope
 
 // The end of a call in which nothing was sampled or traced concerns nobody but the histogram.
 static __always_inline bool is_end_wanted(const struct open_call* call) {
-    return call->samples || call->waits || call->traced_inside;
+    return call->samples || call->waits || call->end_asked;
 }
 
 static __always_inline void send_end(struct open_calls* calls) {

@@ -157,7 +157,7 @@ static __always_inline int enter(struct pt_regs* ctx, bool in_go, bool is_short)
     call->waits = 0;
     call->marks = 0;
     call->value_slot = NO_VALUE_SLOT;
-    call->traced_inside = 0;
+    call->end_asked = 0;
     call->parts_ns = 0;
     call->nested_ns = 0;
     call->state = begins_again                            ? CALL_BEGINS_AGAIN

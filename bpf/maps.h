@@ -62,7 +62,7 @@ struct open_call {
     u32 wall_epoch;     /* of wire_config, at entry */
     u32 marks;          /* bits of marks that hold; written by the programs at lines, too */
     u32 value_slot;     /* where its values are, in thread_values; NO_VALUE_SLOT: it has none */
-    u32 traced_inside;  /* slow calls inside it that were traced: they ask for its end */
+    u32 end_asked;      /* by slow calls inside it that were traced, or waits that may be sampled */
     u32 state;          /* call_state. Tracker only. */
     u32 waits_at_entry; /* of a goroutine's call: its place there */
     u64 blocked_ns;     /* the thread's totals at entry */
@@ -209,6 +209,9 @@ struct open_calls {
     /* Of the thread, until its wait is in the sums. Written by the off-CPU sampler; the tracker
      * adds it where that has not seen its end. */
     struct absence away;
+    /* Likewise: what it waits in. blocked_ns is the tracker's. */
+    struct wire_wait away_in;
+    u32 away_in_calls; /* bit i: the open call i */
     /* When what the thread sends just now on a unix socket was there for its peer; 0. Tracker only.
      */
     u64 unix_sent_ns;

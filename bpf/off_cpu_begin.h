@@ -29,6 +29,7 @@ struct wait {
     u32 waker;    /* words of the buffer that say who woke it, behind the frames; 0: nobody asked */
     u64 argument; /* of the system call */
     u32 in_calls; /* bit i: the wait is in the thread's open call i */
+    u32 told;     /* 1: the tracker has charged it to the thread's calls and spans */
     /* The same of its goroutines; g 0: it is in none of their calls. */
     u32 in_worked_for;
     u32 in_on_stack;
@@ -247,6 +248,9 @@ static __always_inline void begin_wait(void* ctx, struct task_struct* task, stru
     sample->kernel_frames = 0;
     __builtin_memcpy(sample->comm, task->comm, sizeof(sample->comm));
     if (calls) {
+        calls->away_in.argument = wait->argument;
+        calls->away_in.syscall = sample->syscall;
+        calls->away_in_calls = wait->in_calls;
         calls->away = wait->away;
         calls->away.since_ns = now;
     }

@@ -180,11 +180,12 @@ static __noinline bool end_wait(struct task_struct* task, struct wait* wait, u64
         return false;
     }
     // Unless the tracker has, when the thread was at a probe since it came back: others of its
-    // calls may stand where those were that the wait was in.
-    if (calls && calls->away.since_ns)
-        charge_thread(calls, wait, woken - since, now - woken);
-    else
+    // calls may stand where those were that the wait was in, and others of its spans.
+    wait->told = calls && !calls->away.since_ns;
+    if (wait->told)
         wait->in_calls = 0;
+    else if (calls)
+        charge_thread(calls, wait, woken - since, now - woken);
     if (calls)
         calls->away.since_ns = 0;
     charge_goroutine(&wait->worked_for, wait, woken - since, now - woken);
@@ -206,7 +207,7 @@ static __noinline bool end_wait(struct task_struct* task, struct wait* wait, u64
     sampled = ticks_now != ticks_since && is_wait_kept(task, wait, calls, now);
     if (calls && wait->in_calls)
         charge_calls(calls, wait, wait->in_calls, woken - since, sampled);
-    spans = spans_of_wait(calls, wait);
+    spans = wait->told ? NULL : spans_of_wait(calls, wait);
     if (spans)
         charge_spans(spans, wait, woken - since, now - woken, sampled);
     charge_goroutines(wait, woken - since, sampled);

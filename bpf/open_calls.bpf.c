@@ -2,6 +2,7 @@
 // Whether a call has been left, judged by the stacks. A function of its own, verified once.
 #include "open_calls.h"
 #include "go_runtime.h"
+#include "spans.h"
 
 enum { ENOENT = 2, EBUSY = 16 };
 
@@ -117,6 +118,30 @@ __noinline int find_own_stack(struct open_calls* calls, u64 sp) {
     return 1;
 }
 
+// Of its own, or the verifier would try every way through every turn of the loop that calls it.
+__noinline int charge_unseen_wait_to_call(struct open_call* call, const struct wire_wait* wait) {
+    if (!call || !wait)
+        return 0;
+    if (wait->blocked_ns > call->longest_wait.blocked_ns)
+        call->longest_wait = *wait;
+    call->end_asked++;
+    return 0;
+}
+
+// The calls that the thread has waited in, and the spans that it has worked for.
+static __always_inline void charge_unseen_wait_to_calls(struct open_calls* calls) {
+    u32 in_calls = calls->away_in_calls;
+
+    for (u32 i = 0; i < WIRE_MAX_OPEN_CALLS; i++) {
+        if (!(in_calls >> i))
+            break;
+        if (in_calls >> i & 1)
+            charge_unseen_wait_to_call(&calls->calls[i], &calls->away_in);
+    }
+    if (calls->attached)
+        charge_unseen_wait_to_spans(&calls->spans, &calls->away_in);
+}
+
 // The off-CPU sampler has not seen the thread come back from its wait. Whether it is a sample, and
 // whether anything of it is lost, is found when the thread goes again.
 __noinline int charge_unseen_wait(struct open_calls* calls) {
@@ -134,8 +159,10 @@ __noinline int charge_unseen_wait(struct open_calls* calls) {
     at = returned_at(task, &away, bpf_ktime_get_ns());
     if (at) {
         runnable_ns = runnable_until(task, &away, at);
-        calls->blocked_ns += at - away.since_ns - runnable_ns;
+        calls->away_in.blocked_ns = at - away.since_ns - runnable_ns;
+        calls->blocked_ns += calls->away_in.blocked_ns;
         calls->runnable_ns += runnable_ns;
+        charge_unseen_wait_to_calls(calls);
     }
     return 0;
 }

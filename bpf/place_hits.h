@@ -20,7 +20,7 @@ static __always_inline void fill_hit(struct open_calls* calls, const struct open
     call->sequence = next_sequence(calls, calls != around);
     call->spec = spec_index(cookie);
     call->generation = generation_of(cookie);
-    call->samples = call->waits = call->marks = call->traced_inside = 0;
+    call->samples = call->waits = call->marks = call->end_asked = 0;
     call->wall_epoch = 0;
     call->blocked_ns = calls->blocked_ns;
     call->runnable_ns = calls->runnable_ns;

@@ -140,7 +140,7 @@ __noinline int list_enclosing(struct open_call* call, struct wire_call* out) {
     out->sequence = call->sequence;
     out->spec = call->spec;
     out->generation = call->generation;
-    call->traced_inside++;
+    call->end_asked++;
     return 1;
 }
 

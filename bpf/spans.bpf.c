@@ -101,6 +101,26 @@ __noinline int charge_attached_spans(struct attached_spans* spans, const struct 
     return 0;
 }
 
+__noinline int charge_unseen_wait_to_span(const struct attached_span* attached,
+                                          const struct wire_wait* wait) {
+    struct span* span = attached ? span_worked_for(attached) : NULL;
+
+    if (!span || !wait)
+        return 0;
+    note_wait(span, wait, false);
+    span->call.end_asked++;
+    return 0;
+}
+
+__noinline int charge_unseen_wait_to_spans(struct attached_spans* spans,
+                                           const struct wire_wait* wait) {
+    if (!spans || !wait)
+        return 0;
+    for (u32 i = 0; i < WIRE_ATTACHED_SPANS; i++)
+        charge_unseen_wait_to_span(&spans->of[i], wait);
+    return 0;
+}
+
 __noinline int charge_parked_span(const struct attached_span* attached,
                                   const struct wire_wait* wait, u64 queued_ns, bool sampled,
                                   u64 g) {
@@ -160,7 +180,7 @@ __noinline int list_span_around(const struct attached_span* attached, struct wir
     if (!span || !out)
         return 0;
     name_call(&span->call, out);
-    span->call.traced_inside++;
+    span->call.end_asked++;
     return 1;
 }
 

@@ -48,6 +48,9 @@ int list_attached_spans(struct attached_spans* spans, struct sample_buffer* buff
 int charge_attached_spans(struct attached_spans* spans, const struct wire_wait* wait,
                           u64 runnable_ns, bool sampled, u64 g);
 
+/* Of one whose end the off-CPU sampler has not seen, nor whether it is a sample. */
+int charge_unseen_wait_to_spans(struct attached_spans* spans, const struct wire_wait* wait);
+
 /* Likewise those that goroutine `g` works for itself, which was parked. */
 int list_parked_spans(struct attached_spans* spans, struct sample_buffer* buffer, u64 g);
 
