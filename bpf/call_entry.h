@@ -165,6 +165,8 @@ static __always_inline int enter(struct pt_regs* ctx, bool in_go, bool is_short)
                                                           : 0;
     if (!in_go && (cookie & WIRE_COOKIE_TAIL))
         call->state = CALL_ENDS_IN_CALLER | CALL_HAS_JUMPED;
+    else if (!in_go && (spec->flags & WIRE_SPEC_TAIL_ENDS))
+        call->state = CALL_ENDS_IN_CALLEE;
     else if (!in_go && (spec->flags & WIRE_SPEC_TAILS) && returns_to_known_place(ctx, cookie))
         call->state = CALL_ENDS_IN_CALLER;
     if (spec->program) {
@@ -185,8 +187,10 @@ static __always_inline int enter(struct pt_regs* ctx, bool in_go, bool is_short)
     call->place = place;
     if (at_call_site)
         call->return_address = place + ((cookie >> WIRE_COOKIE_CALL_LENGTH_SHIFT) & 15);
+    else if (in_go || (is_on_own_stack(calls, sp) && !(call->state & CALL_ENDS_IN_CALLEE)))
+        call->return_address = 0;
     else
-        call->return_address = in_go || is_on_own_stack(calls, sp) ? 0 : return_address_at(sp);
+        call->return_address = return_address_at(sp);
     if (!in_go && spec->part == WIRE_PART_WHOLE && !calls->explained)
         begin_whole(calls, call);
     barrier();

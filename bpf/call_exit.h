@@ -199,7 +199,7 @@ static __always_inline bool is_leaving(struct pt_regs* ctx, u64 cookie) {
 }
 
 // Whether the call at `sp` ends at this probe of WIRE_COOKIE_TAIL: not at a jump when its end will
-// be seen in the caller, and only then in the caller.
+// be seen in the caller, or at an end of what it jumps to, and only then there.
 __noinline int ends_at_tail(struct open_calls* calls, u64 cookie, u64 sp, bool in_caller) {
     u32 depth, spec = spec_index(cookie), generation = generation_of(cookie);
 
@@ -215,7 +215,10 @@ __noinline int ends_at_tail(struct open_calls* calls, u64 cookie, u64 sp, bool i
             continue;
         if (in_caller)
             return (call->state & CALL_HAS_JUMPED) != 0;
-        if (!(call->state & CALL_ENDS_IN_CALLER))
+        // What it has jumped to may have been left by an exception, and be called by others since.
+        if ((call->state & CALL_ENDS_IN_CALLEE) && (call->state & CALL_HAS_JUMPED))
+            return has_returned(call, calls->stack_base);
+        if (!(call->state & (CALL_ENDS_IN_CALLER | CALL_ENDS_IN_CALLEE)))
             return 1;
         call->state |= CALL_HAS_JUMPED;
         return 0;

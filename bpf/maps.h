@@ -22,6 +22,7 @@ enum call_state {
     CALL_HAS_JUMPED = 4,        /* ... and the function is over, but what it has jumped to is not */
     CALL_WHOLE = 8,             /* of a function that is explained, in no other call of it */
     CALL_HAS_RETURN_PROBE = 16, /* which sees also what it jumps to come back */
+    CALL_ENDS_IN_CALLEE = 32,   /* it is seen at the ends of what it jumps to, see tail_calls.h */
 };
 
 /* What is known of the call with CALL_WHOLE that is open: see call_parts.h. */

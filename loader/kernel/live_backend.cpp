@@ -68,8 +68,8 @@ class LiveBackend final : public Backend {
           catalogue_(symbols.readers, options.go_on), target_(programs_, options.starter),
           filter_(programs_), tee_(sink), names_(tee_, options.retention, symbols),
           unwind_(programs_, names_, symbols.readers),
-          probes_(programs_, kernel_.features, catalogue_, *kernel_.guard, kernel_.tracefs, tee_,
-                  kernel_.way),
+          probes_(programs_, kernel_.features, catalogue_, natives_, *kernel_.guard,
+                  kernel_.tracefs, tee_, kernel_.way),
           marks_(programs_, catalogue_.readers(), *kernel_.guard, tee_, kernel_.way) {
         catalogue_.readers().set_time(AnswerTime::of_loop()); // but for commands
         tee_.on_machine(MachineId{}, this_machine());
@@ -181,6 +181,7 @@ class LiveBackend final : public Backend {
     Tee tee_;
     LiveNames names_;
     LiveUnwind unwind_;
+    NativeFunctions natives_{names_, unwind_};
     LiveProbes probes_;
     LiveMarks marks_;
     LiveGates gates_{programs_, probes_};
@@ -300,6 +301,9 @@ Result<Answer> LiveBackend::ask_of_probe(const std::string& text,
     // Processes may have mapped something a moment ago.
     loop_.deliver_all();
     view_.expire();
+    // Which runtimes they have is told by their files.
+    if (text.find("py:") != std::string::npos || text.find("php:") != std::string::npos)
+        unwind_.settle(first_tables_timeout);
     if (auto refused = refuse_emulators(view_.get(), "time", text); !refused)
         return refused.error();
     Result<Answer> answer = ask();

@@ -19,11 +19,13 @@ constexpr size_t most_usdt_sites = 20'000; // that are listed
 } // namespace
 
 LiveProbes::LiveProbes(Programs& programs, const Features& features, ModuleCatalogue& catalogue,
-                       FileGuard& guard, const Tracefs& tracefs, EventSink& sink, AttachWay way)
+                       NativeFunctions& natives, FileGuard& guard, const Tracefs& tracefs,
+                       EventSink& sink, AttachWay way)
     : programs_(programs), measured_(programs), features_(features), readers_(catalogue.readers()),
-      guard_(guard), tracefs_(tracefs), sink_(sink), way_(way), exits_(features, catalogue, way),
-      specs_(programs), call_programs_(programs), pointer_calls_(programs),
-      go_switches_(programs, sink), contexts_(programs, catalogue.readers(), sink) {}
+      natives_(natives), guard_(guard), tracefs_(tracefs), sink_(sink), way_(way),
+      exits_(features, catalogue, way), specs_(programs), call_programs_(programs),
+      pointer_calls_(programs), go_switches_(programs, sink),
+      contexts_(programs, catalogue.readers(), sink) {}
 
 Result<ProbeReport> LiveProbes::add(const ProbeRequest& request, const TargetView& view) {
     if (!request.span.empty())
@@ -58,7 +60,7 @@ Result<ProbeReport> LiveProbes::add(const ProbeRequest& request, const TargetVie
         if (!may_come(probe.pattern, view))
             return matches.error();
         report.pending = true;
-        report.notes.push_back(waits_for(probe.pattern));
+        report.notes.push_back(waits_for(probe.pattern, matches.error()));
     }
     sink_.on_probe(probe.info);
     probes_.emplace(request.id, std::move(probe));
@@ -69,6 +71,8 @@ Result<ProbeReport> LiveProbes::add(const ProbeRequest& request, const TargetVie
 bool LiveProbes::may_come(const ProbePattern& pattern, const TargetView& view) {
     if (pattern.tracepoint() || pattern.kernel_function())
         return false;
+    if (!pattern.language.empty())
+        return natives_.find(pattern, view).may_come;
     const bool library_is_there =
         pattern.library.empty() ||
         std::ranges::any_of(view.modules, [&](const TargetModule& module) {
@@ -78,7 +82,9 @@ bool LiveProbes::may_come(const ProbePattern& pattern, const TargetView& view) {
     return !library_is_there || view.modules.empty();
 }
 
-std::string LiveProbes::waits_for(const ProbePattern& pattern) {
+std::string LiveProbes::waits_for(const ProbePattern& pattern, const Error& problem) {
+    if (!pattern.language.empty())
+        return fmt::format("waits for it, because {}", problem.cause);
     return pattern.library.empty() ? "waits for a program that has it"
                                    : fmt::format("waits for {} to be loaded", pattern.library);
 }
@@ -221,7 +227,6 @@ Result<void> LiveProbes::set_attached(ProbeId id, bool attached, const TargetVie
 }
 
 void LiveProbes::update(const TargetView& view, uint64_t now_ns) {
-    const std::vector<SearchedFile> files = view.files();
     MatchOptions quick; // nobody reads why nothing matches yet
     quick.explain = false;
     std::optional<UnwindProof> proof;
@@ -262,7 +267,7 @@ void LiveProbes::update(const TargetView& view, uint64_t now_ns) {
                            [&](const Place& place) { return place.file == module.identity(); });
             }))
             continue;
-        auto matches = readers_.find(probe.pattern, files, quick);
+        auto matches = find(probe.pattern, view, quick);
         const bool waited = std::exchange(probe.being_read, false);
         ProbeReport report;
         if (matches)

@@ -11,6 +11,7 @@
 #include "loader/kernel/features.h"
 #include "loader/kernel/go_switches.h"
 #include "loader/kernel/hit_costs.h"
+#include "loader/kernel/native_functions.h"
 #include "loader/kernel/place_group.h"
 #include "loader/kernel/pointer_calls.h"
 #include "loader/kernel/probe_statistics.h"
@@ -57,7 +58,8 @@ struct NumberedParts {
 class LiveProbes {
   public:
     LiveProbes(Programs& programs, const Features& features, ModuleCatalogue& catalogue,
-               FileGuard& guard, const Tracefs& tracefs, EventSink& sink, AttachWay way);
+               NativeFunctions& natives, FileGuard& guard, const Tracefs& tracefs, EventSink& sink,
+               AttachWay way);
 
     // Of probes added from now on.
     void set_way_out(WayOut way_out) { way_out_ = way_out; }
@@ -128,9 +130,10 @@ class LiveProbes {
         return measure_hit_costs(measured_, specs_, features_, way_, guard_.link_processes());
     }
 
-    // What threads work for is not known of some process that has just begun: update() is to look
-    // again after so long. 0: it need not.
-    uint64_t look_again_ns() const { return contexts_.look_again_ns(); }
+    // What threads work for is not known of some process that has just begun, or a function that a
+    // language has a name for is not there: update() is to look again after so long. 0: it need
+    // not.
+    uint64_t look_again_ns() const;
 
     // Some span may be open.
     bool has_spans() const;
@@ -199,6 +202,9 @@ class LiveProbes {
     // Attaches the functions of `matches` that the probe does not have yet. All or nothing.
     Result<void> attach_new(Probe& probe, const ProbeMatches& matches, const TargetView& view,
                             ProbeReport& report);
+    // Of a name of a language's.
+    Result<ProbeMatches> find_native(const ProbePattern& pattern, const TargetView& view,
+                                     const MatchOptions& options);
     // The kernel's tracepoints, or what files have.
     Result<ProbeMatches> find(const ProbePattern& pattern, const TargetView& view,
                               const MatchOptions& options = {});
@@ -209,6 +215,8 @@ class LiveProbes {
     static bool is_tail_jump(const ExitPlace& exit);
     // What it jumps to at its end may be missing from its times.
     static bool is_without_tail(const Place& place);
+    // Whether a call instruction is known that calls the function, or the one that jumps.
+    static bool is_called_by_known(const Probe& probe, const PlaceMatch& match, TailCallers& known);
     // Why its return is not seen, where it matters when that is; empty: it is.
     static std::string no_return(const Probe& probe, const Place& place, TailCallers& known);
     static ObservedExit observed_exit(const Place& place);
@@ -219,8 +227,8 @@ class LiveProbes {
                               std::vector<PlaceGroup>& groups, const TargetView& view,
                               TailCallers& known);
     // What is not found now.
-    static bool may_come(const ProbePattern& pattern, const TargetView& view);
-    static std::string waits_for(const ProbePattern& pattern);
+    bool may_come(const ProbePattern& pattern, const TargetView& view);
+    static std::string waits_for(const ProbePattern& pattern, const Error& problem);
     static Error nothing_to_time(const std::string& text, const ProbeReport& report);
     static std::string tail_note(const Place& place);
     Result<ProbeReport> add_span(const ProbeRequest& request, const TargetView& view);
@@ -283,6 +291,7 @@ class LiveProbes {
     Programs& measured_; // the same
     const Features& features_;
     CodeReaders& readers_;
+    NativeFunctions& natives_;
     FileGuard& guard_;
     const Tracefs& tracefs_;
     EventSink& sink_;

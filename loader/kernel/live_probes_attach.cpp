@@ -54,6 +54,9 @@ void LiveProbes::add_sites(AttachmentRequest& request, const Place& place, uint6
         request.exits.add(exit.file_offset, cookie | exit_bits(exit.code) |
                                                 (is_tail_jump(exit) ? WIRE_COOKIE_TAIL : 0));
     }
+    if (place.ends_in_callees)
+        for (const ExitPlace& exit : place.match.tail_ends)
+            request.exits.add(exit.file_offset, cookie | exit_bits(exit.code) | WIRE_COOKIE_TAIL);
     request.entries.add(entry.file_offset, entry_cookie,
                         place.match.usdt ? place.match.usdt->semaphore : 0);
 }
@@ -246,6 +249,9 @@ Result<void> LiveProbes::renew_group(Probe& probe, PlaceGroup& group, ExitWay ex
 }
 
 ObservedExit LiveProbes::observed_exit(const Place& place) {
+    if (place.ends_in_callees)
+        return {ObservedExit::Kind::in_callees,
+                fmt::format("{}", fmt::join(place.match.jumps_to, ", "))};
     if (!is_without_tail(place))
         return way_out_of(place.match, place.exit, place.exits());
     return {place.returns > 0 ? ObservedExit::Kind::in_callers : ObservedExit::Kind::without_tail,

@@ -120,6 +120,7 @@ SpecSettings LiveProbes::settings_of(const Probe& probe, const Place& place) con
     SpecSettings settings;
     settings.second = place.second;
     settings.tails = place.returns > 0;
+    settings.tail_ends = place.ends_in_callees;
     settings.program = place.program;
     settings.terms = probe.terms;
     settings.part = place.part;

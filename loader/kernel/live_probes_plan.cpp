@@ -75,6 +75,8 @@ LiveProbes::choose_places(const Probe& probe, const ProbeMatches& matches, const
             chosen.being_read.insert(match.module);
             continue;
         }
+        fresh.ends_in_callees = is_without_tail(fresh) && !match.tail_ends.empty() &&
+                                !is_called_by_known(probe, match, callers);
         if (const std::string why =
                 probe.point && !at_entry ? no_return(probe, fresh, callers) : "";
             !why.empty()) {
@@ -160,7 +162,7 @@ Result<ProbePlan> LiveProbes::plan(const ProbeRequest& request, const TargetView
         if (readers_.take_interrupted() || !may_come(probe.pattern, view))
             return matches.error();
         report.pending = true;
-        report.notes.push_back(waits_for(probe.pattern));
+        report.notes.push_back(waits_for(probe.pattern, matches.error()));
         return plan;
     }
     for (const SkippedPlace& skipped : matches->skipped)

@@ -32,15 +32,19 @@ bool LiveProbes::is_tail_jump(const ExitPlace& exit) {
 
 bool LiveProbes::is_without_tail(const Place& place) {
     return place.match.kind == PlaceKind::function && place.exit == ExitWay::instructions &&
-           std::ranges::any_of(place.match.exits, is_tail_jump);
+           !place.ends_in_callees && std::ranges::any_of(place.match.exits, is_tail_jump);
+}
+
+bool LiveProbes::is_called_by_known(const Probe& probe, const PlaceMatch& match,
+                                    TailCallers& known) {
+    return std::ranges::any_of(
+        known.of(jumping_function(probe, match)), [&](const PlaceMatch& caller) {
+            return TailCallers::calls(caller, match.module, jumping_address(match));
+        });
 }
 
 std::string LiveProbes::no_return(const Probe& probe, const Place& place, TailCallers& known) {
-    if (!is_without_tail(place) ||
-        std::ranges::any_of(
-            known.of(jumping_function(probe, place.match)), [&](const PlaceMatch& caller) {
-                return TailCallers::calls(caller, place.match.module, jumping_address(place.match));
-            }))
+    if (!is_without_tail(place) || is_called_by_known(probe, place.match, known))
         return {};
     return "it ends by a jump to another function (a tail call), and no instruction is known that "
            "calls it: so its return is not seen (`exit trampoline` sees it, where nothing in the "
@@ -102,6 +106,9 @@ std::string LiveProbes::tail_note(const Place& place) {
             "known call instructions; when it was called by a pointer or a jump, the "
             "call is dropped",
             place.match.site->caller, place.returns);
+    if (place.ends_in_callees)
+        return "its calls end where what it jumps to does: probes there are hit by all calls of "
+               "that";
     if (is_without_tail(place))
         return fmt::format("what it jumps to is in its times when one of {} known call "
                            "instructions calls it; calls that come by a pointer or a jump end at "

@@ -90,6 +90,8 @@ Result<ProbeMatches> LiveProbes::find(const ProbePattern& pattern, const TargetV
         return find_tracepoints_of(pattern);
     if (pattern.kernel_function())
         return no_kernel_function(pattern);
+    if (!pattern.language.empty())
+        return find_native(pattern, view, options);
     return readers_.find(pattern, view.files(), options);
 }
 

@@ -55,6 +55,8 @@ class LiveUnwind {
     std::vector<uint64_t> walk(const walked_thread& thread, PagedMemory& memory);
     // The code of a process's execute_ex(), as it lies there. Empty when it is none of PHP's.
     LoopCode php_loop(pid_t pid) const;
+    // Where the executor_globals of a process that runs PHP lie; 0: it is not known to run any.
+    uint64_t php_globals(pid_t pid) const;
     // No table is being made.
     bool settled() const { return worker_.idle(); }
 
@@ -130,10 +132,9 @@ class LiveUnwind {
     bool find_ruby(pid_t pid, const ModuleMapping& mapping, uint64_t now_ns,
                    wire_unwind_process& entry);
     // Where the process's threads have a variable of the file that is mapped there.
-    Result<std::optional<wire_thread_place>> find_variable_of_threads(pid_t pid,
-                                                                const ModuleMapping& mapping,
-                                                                const ThreadVariable& variable,
-                                                                bool& is_late);
+    Result<std::optional<wire_thread_place>>
+    find_variable_of_threads(pid_t pid, const ModuleMapping& mapping,
+                             const ThreadVariable& variable, bool& is_late);
     void find_perl(pid_t pid, const ModuleMapping& mapping, wire_unwind_process& entry);
     void find_go(const ModuleMapping& mapping, wire_unwind_process& entry) const;
     void find_tokio(const ModuleMapping& mapping, wire_unwind_process& entry) const;

@@ -132,6 +132,11 @@ LoopCode LiveUnwind::php_loop(pid_t pid) const {
     return loop_at(php_.layout(process->second.php_layout).loop, process->second.php.address);
 }
 
+uint64_t LiveUnwind::php_globals(pid_t pid) const {
+    const auto process = processes_.find(pid);
+    return process == processes_.end() ? 0 : process->second.php.address;
+}
+
 uint32_t LiveUnwind::find_hotspot(pid_t pid, uint64_t now_ns) {
     for (const ModuleMapping& mapping : mappings_.mappings(pid, now_ns)) {
         const auto known = known_.find(mapping.module.value);

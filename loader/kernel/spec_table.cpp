@@ -118,6 +118,7 @@ Result<void> SpecTable::write(uint16_t index, const SpecSettings& settings, bool
     spec.generation = slots_[index].generation;
     spec.flags = (enabled ? WIRE_SPEC_ENABLED : 0) | (settings.slow_ns ? WIRE_SPEC_TRACE_SLOW : 0) |
                  (settings.tails ? WIRE_SPEC_TAILS : 0) | (settings.second ? WIRE_SPEC_SECOND : 0) |
+                 (settings.tail_ends ? WIRE_SPEC_TAIL_ENDS : 0) |
                  (settings.return_probes ? WIRE_SPEC_RETURN_PROBES : 0);
     spec.terms = settings.terms;
     spec.program = settings.program;

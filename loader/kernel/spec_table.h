@@ -22,6 +22,7 @@ namespace auger {
 struct SpecSettings {
     std::optional<uint64_t> slow_ns; // trace calls longer than this
     bool tails = false;              // see WIRE_SPEC_TAILS
+    bool tail_ends = false;          // see WIRE_SPEC_TAIL_ENDS
     bool second = false;             // see WIRE_SPEC_SECOND
     bool return_probes = false;      // see WIRE_SPEC_RETURN_PROBES
     uint32_t program = 0;            // its call program; see wire_spec

@@ -35,6 +35,9 @@ struct TimedPlace {
     bool leaves_early = false;  // its exit probes are cheap ones; results are not there yet
     // Of a function that ends by jumps, or of a jump: known calls of the jumping function.
     size_t returns = 0;
+    // Of one that ends by jumps only, and of which no calls are known: it is seen to end where what
+    // it jumps to does (PlaceMatch::tail_ends).
+    bool ends_in_callees = false;
     ObservedExit told{}; // the way out that was told of it
 
     const EntryPlace& entry() const { return at_arguments ? *match.argument_entry : match.entry; }

@@ -37,7 +37,8 @@ bool may_be(const PlaceMatch& place, const ListedFiles& listed) {
            (!place.argument_entry ||
             lies_at(place.argument_entry->address, place.argument_entry->file_offset)) &&
            std::ranges::all_of(place.exits, exit_lies_there) &&
-           std::ranges::all_of(place.cheap_exits, exit_lies_there);
+           std::ranges::all_of(place.cheap_exits, exit_lies_there) &&
+           std::ranges::all_of(place.tail_ends, exit_lies_there);
 }
 
 // From positions in the request to those that the caller knows.

@@ -94,6 +94,9 @@ struct PlaceMatch {
     std::optional<EntryPlace> argument_entry;
     std::vector<ExitPlace> exits;
     std::vector<ExitPlace> cheap_exits; // as FunctionCode has them
+    // Of a function all of whose exits are jumps to others of its file: where those end. Empty: not
+    // all of that is known.
+    std::vector<ExitPlace> tail_ends{};
     // Why a return probe (instead of probes on the exits) must not be used here; empty: no reason
     // in the function itself (see also unwind_proof.h).
     std::string no_return_probe;

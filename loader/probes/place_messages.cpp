@@ -164,7 +164,8 @@ void put_place(ByteWriter& out, const PlaceMatch& place) {
     out.varint(place.argument_entry.has_value());
     if (place.argument_entry)
         put_entry(out, *place.argument_entry);
-    for (const std::vector<ExitPlace>* exits : {&place.exits, &place.cheap_exits}) {
+    for (const std::vector<ExitPlace>* exits :
+         {&place.exits, &place.cheap_exits, &place.tail_ends}) {
         out.varint(exits->size());
         for (const ExitPlace& exit : *exits)
             put_exit(out, exit);
@@ -191,7 +192,7 @@ PlaceMatch take_place(ByteReader& in, size_t modules) {
     place.entry = take_entry(in);
     if (in.boolean())
         place.argument_entry = take_entry(in);
-    for (std::vector<ExitPlace>* exits : {&place.exits, &place.cheap_exits})
+    for (std::vector<ExitPlace>* exits : {&place.exits, &place.cheap_exits, &place.tail_ends})
         *exits = take_list(in, most_of_place, [&] { return take_exit(in); });
     place.no_return_probe = take_text(in);
     place.in_go = in.boolean();

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 
 namespace auger {
 namespace {
@@ -235,6 +236,45 @@ ParsedProbe parse_tracepoint(std::string_view text, size_t start) {
     return {std::move(pattern), std::nullopt};
 }
 
+// Names of functions of C: what they are made of besides letters and digits.
+struct Language {
+    std::string_view name;
+    std::string_view separators;
+    const char* example;
+};
+constexpr Language languages_of_natives[] = {
+    {"py", ".", "for example py:zlib.compress or py:socket.socket.recv"},
+    {"php", "\\:", "for example php:preg_match or php:PDO::query"},
+};
+
+// "py:MODULE.FUNCTION", "php:CLASS::METHOD"; null: it is none of these.
+const Language* language_of(std::string_view text) {
+    const auto* const found =
+        std::ranges::find(languages_of_natives, text.substr(0, text.find(':')), &Language::name);
+    // Two colons belong to a name, of C++.
+    const bool is_one = found != std::end(languages_of_natives) &&
+                        text.size() > found->name.size() &&
+                        !text.substr(found->name.size()).starts_with("::");
+    return is_one ? found : nullptr;
+}
+
+ParsedProbe parse_native(const Language& language, std::string_view text, size_t start) {
+    const size_t name_at = language.name.size() + 1;
+    const std::string_view name = text.substr(name_at);
+    ProbePattern pattern;
+    pattern.text = text;
+    pattern.language = language.name;
+    pattern.function = name;
+    for (size_t at = 0; at < name.size(); ++at)
+        if (!may_be_in_name(name[at]) &&
+            language.separators.find(name[at]) == std::string_view::npos)
+            return fail(start + name_at + at, text, "no character of a name in this language",
+                        language.example);
+    if (name.empty())
+        return fail(start + text.size(), text, "no function after the `:`", language.example);
+    return {std::move(pattern), std::nullopt};
+}
+
 constexpr std::string_view clone_word = " [clone ";
 
 // ".actor]" is "actor".
@@ -324,6 +364,8 @@ ParsedProbe parse_probe(std::string_view text) {
         return parse_usdt(trimmed, start);
     if (trimmed.starts_with(tracepoint_prefix))
         return parse_tracepoint(trimmed, start);
+    if (const Language* const language = language_of(trimmed))
+        return parse_native(*language, trimmed, start);
     ParsedSourcePlace source = parse_source_place(trimmed, separator(trimmed));
     if (source.error)
         return fail(start + source.error->position, text, source.error->cause, source.error->hint);

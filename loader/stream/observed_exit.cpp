@@ -10,9 +10,16 @@ namespace {
 using Kind = ObservedExit::Kind;
 
 // In the order of the kinds; `other` has none.
-constexpr std::array<std::string_view, 8> texts = {
-    "ret",  "trampoline", "call site", "ret, in callers", "ret, without its tail",
-    "span", "span point", "count",
+constexpr std::array<std::string_view, 9> texts = {
+    "ret",
+    "trampoline",
+    "call site",
+    "ret, in callers",
+    "ret, without its tail",
+    "ret, in callees",
+    "span",
+    "span point",
+    "count",
 };
 // What stands between a kind's text and the detail, and behind that.
 struct Around {
@@ -22,7 +29,7 @@ struct Around {
 Around around_detail(Kind kind) {
     if (kind == Kind::exit_instructions)
         return {" (", ")"};
-    if (kind == Kind::in_callers || kind == Kind::without_tail)
+    if (kind == Kind::in_callers || kind == Kind::without_tail || kind == Kind::in_callees)
         return {"; jumps to ", ""};
     return {};
 }

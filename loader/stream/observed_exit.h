@@ -20,6 +20,7 @@ class ObservedExit {
         // call instructions are known that call them, or never.
         in_callers,
         without_tail,
+        in_callees, // ... or at the ends of those
         span,       // of a span, which has no code of its own
         span_point, // one of its points
         count,      // of a place that is reached: there are no calls
@@ -44,7 +45,10 @@ class ObservedExit {
     friend bool operator==(const ObservedExit&, const ObservedExit&) = default;
 
   private:
-    bool may_jump() const { return kind_ == Kind::in_callers || kind_ == Kind::without_tail; }
+    bool may_jump() const {
+        return kind_ == Kind::in_callers || kind_ == Kind::without_tail ||
+               kind_ == Kind::in_callees;
+    }
 
     Kind kind_;
     std::string detail_;

@@ -60,6 +60,9 @@ std::string language_advice(const SymbolTables& symbols, const std::string& text
                 return fmt::format("this is {}: there is nothing to probe; \"flame in={}\" shows "
                                    "samples with it on the stack, \"only in {}\" keeps no others",
                                    why, spell_word(text), spell_word(text));
+    // Which of them are functions of C the backend says itself.
+    if (text.starts_with("py:") || text.starts_with("php:"))
+        return {};
     return fmt::format(
         "{} names functions that a runtime executes: there is nothing to probe; once "
         "such a function was sampled, \"flame in={}\" shows samples with it on the stack",

@@ -2,6 +2,7 @@
 #include "tests/fuzz/fuzz_targets.h"
 
 #include "loader/runtimes/php/function_reader.h"
+#include "loader/runtimes/php/native_function.h"
 #include "loader/runtimes/php/layout.h"
 #include "loader/runtimes/php/php_file.h"
 
@@ -92,6 +93,8 @@ void fuzz_php(const uint8_t* data, size_t size) {
         const auto answer = read_php_function(read, *layout, 0, cookie_of(memory, *layout));
         if (const auto* const whole = std::get_if<PhpFunction>(&answer))
             check(*whole);
+        for (const char* const name : {"a", "A::b"})
+            (void)find_native_function(read, *layout, 0, name);
     }
 }
 

@@ -6,6 +6,7 @@
 #include "loader/runtimes/python/code_reader.h"
 #include "loader/runtimes/python/layout.h"
 #include "loader/runtimes/python/line_table.h"
+#include "loader/runtimes/python/native_function.h"
 #include "loader/runtimes/python/python_file.h"
 #include "loader/runtimes/python/task_list.h"
 #include "loader/runtimes/python/waiting_tasks.h"
@@ -81,6 +82,13 @@ void check(const AwaitChain& chain) {
         if (link.frames.size() > CoroutineWalk::most_frames || link.task.name.size() > name_bytes ||
             link.others > 1024)
             std::abort();
+}
+
+void find_natives(std::span<const std::byte> content, const PythonLayout& layout) {
+    for (const char* const name : {"a", "a.b", "a.b.c.d"}) {
+        Pages pages(content);
+        (void)find_native_function(pages.reader(), layout, 0, name);
+    }
 }
 
 void read_tasks(std::span<const std::byte> content, const PythonLayout& layout) {
@@ -170,6 +178,7 @@ void fuzz_python(const uint8_t* data, size_t size) {
             continue;
         check_layout(*layout);
         read_tasks(content, *layout);
+        find_natives(content, *layout);
         Memory memory(content);
         const auto read = [&](uint64_t address, void* bytes, size_t bytes_size) {
             return memory.read(address, bytes, bytes_size);

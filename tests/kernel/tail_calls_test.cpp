@@ -18,7 +18,14 @@
 namespace auger::test {
 namespace {
 
-class TailCalls : public KernelTest {};
+class TailCalls : public KernelTest {
+  protected:
+    static uint64_t jumps_to_forward(const nlohmann::json& account) {
+        const nlohmann::json& functions = account["functions"];
+        return functions["chain"]["entries"].get<uint64_t>() +
+               functions["pointed"]["entries"].get<uint64_t>();
+    }
+};
 
 class TailCallsByProbes : public TailCalls, public testing::WithParamInterface<WayOut> {};
 INSTANTIATE_TEST_SUITE_P(WaysOut, TailCallsByProbes, testing::Values(WayOut::cheap, WayOut::ret),
@@ -31,7 +38,8 @@ TEST_P(TailCallsByProbes, AreTimedThroughTheJump) {
     session.observe(program.pid());
     must(session.backend().set_way_out(GetParam()));
     std::map<std::string, ProbeId> probes;
-    for (const char* name : {"forward", "chain", "outward", "throwing", "sleeper"}) {
+    for (const char* name :
+         {"forward", "chain", "outward", "throwing", "pointed", "pointed_throwing", "sleeper"}) {
         probes[name] = session.time(name);
         EXPECT_EQ(session.report.places.size(), 1u);
     }
@@ -49,7 +57,8 @@ TEST_P(TailCallsByProbes, AreTimedThroughTheJump) {
         EXPECT_EQ(calls.unwound, truth["unwound"].get<uint64_t>());
         EXPECT_EQ(calls.open, 0);
         EXPECT_EQ(calls.dropped, 0u);
-        // Half of forward's calls come from chain, by a jump: nobody knows where they come back to.
+        // Forward's calls from chain and pointed come by a jump: nobody knows where they come back
+        // to.
         const CallStatistics statistics = session.model().probe_statistics(probes.at(name));
         const auto longest = account["longest_ns"][name].get<uint64_t>();
         if (name == "forward" || name == "sleeper")
@@ -70,7 +79,7 @@ TEST_F(TailCalls, AreTimedThroughTheJumpByReturnProbes) {
     session.observe(program.pid());
     must(session.backend().set_way_out(WayOut::trampoline));
     std::map<std::string, ProbeId> probes;
-    for (const char* name : {"forward", "chain", "outward", "sleeper"})
+    for (const char* name : {"forward", "chain", "outward", "pointed", "sleeper"})
         probes[name] = session.time(name);
     program.go();
     session.pump_to_end();
@@ -136,18 +145,16 @@ TEST_P(TailCallSites, AreTimedBesideTheirFunctions) {
     for (const auto& [callee, caller] : jumps) {
         SCOPED_TRACE(callee);
         nlohmann::json truth = account["functions"][caller];
-        // Those that come to it by chain's jump come back to nobody knows where: their ends would
-        // not be seen.
-        const uint64_t by_jump =
-            caller == "forward" ? account["functions"]["chain"]["entries"].get<uint64_t>() : 0;
+        // Those that come to it by a jump, of chain's and pointed's, come back to nobody knows
+        // where: their ends would not be seen.
+        const uint64_t by_jump = caller == "forward" ? jumps_to_forward(account) : 0;
         const Calls calls = session.calls(sites.at(callee));
         EXPECT_EQ(calls.entries, truth["entries"].get<uint64_t>());
         EXPECT_EQ(calls.returns, truth["returns"].get<uint64_t>() - by_jump);
         EXPECT_EQ(calls.unwound, truth["unwound"].get<uint64_t>());
         EXPECT_EQ(calls.open, 0);
         EXPECT_EQ(calls.dropped, by_jump);
-        EXPECT_EQ(session.lost("tail calls: caller unknown"),
-                  account["functions"]["chain"]["entries"].get<uint64_t>());
+        EXPECT_EQ(session.lost("tail calls: caller unknown"), jumps_to_forward(account));
         const CallStatistics statistics = session.model().probe_statistics(sites.at(callee));
         EXPECT_GE(statistics.min_ns, shortest);
         EXPECT_LE(statistics.max_ns, account["longest_ns"][caller].get<uint64_t>());
@@ -184,8 +191,7 @@ TEST_F(TailCalls, AreTimedAtSitesWhoseFunctionsHaveReturnProbes) {
     for (const auto& [callee, caller] : jumps) {
         SCOPED_TRACE(callee);
         const nlohmann::json& truth = account["functions"][caller];
-        const uint64_t by_jump =
-            caller == "forward" ? account["functions"]["chain"]["entries"].get<uint64_t>() : 0;
+        const uint64_t by_jump = caller == "forward" ? jumps_to_forward(account) : 0;
         const Calls calls = session.calls(sites.at(callee));
         EXPECT_EQ(calls.entries, truth["entries"].get<uint64_t>());
         EXPECT_EQ(calls.returns, truth["returns"].get<uint64_t>() - by_jump);
@@ -195,15 +201,53 @@ TEST_F(TailCalls, AreTimedAtSitesWhoseFunctionsHaveReturnProbes) {
     }
 }
 
-// `second` is reached by a jump, so its times end at its own: every figure of it says so, and where
-// the rest is.
+// Where nobody is known to call a function that does nothing but jump, its calls end where what it
+// jumps to does: whoever else calls that, and whatever is timed beside it.
+TEST_F(TailCalls, OfFunctionsThatPointersCallEndInCallees) {
+    for (const bool beside : {false, true}) {
+        SCOPED_TRACE(beside);
+        Program program("tail_times", {"--calls", "100", "--wait"});
+        program.wait_ready();
+        Session session;
+        session.observe(program.pid());
+        must(session.backend().set_way_out(WayOut::ret));
+        if (beside)
+            for (const char* name : {"forward", "sleeper", "thrower"})
+                session.time(name);
+        std::map<std::string, ProbeId> probes;
+        for (const char* name : {"pointed", "pointed_throwing"}) {
+            probes[name] = session.time(name);
+            EXPECT_THAT(session.report.places.at(0).note,
+                        testing::HasSubstr("its calls end where what it jumps to does"));
+        }
+        program.go();
+        session.pump_to_end();
+        const nlohmann::json account = program.account();
+        EXPECT_EQ(program.wait_exit(), 0);
+        ASSERT_TRUE(account["ok"].get<bool>()) << account;
+        for (const auto& [name, probe] : probes) {
+            SCOPED_TRACE(name);
+            const nlohmann::json& truth = account["functions"][name];
+            const Calls calls = session.calls(probe);
+            EXPECT_EQ(calls.entries, truth["entries"].get<uint64_t>());
+            EXPECT_EQ(calls.returns, truth["returns"].get<uint64_t>());
+            EXPECT_EQ(calls.unwound, truth["unwound"].get<uint64_t>());
+            const CallStatistics statistics = session.model().probe_statistics(probe);
+            EXPECT_GE(statistics.min_ns, account["shortest_ns"].get<uint64_t>());
+            EXPECT_LE(statistics.max_ns, account["longest_ns"][name].get<uint64_t>());
+        }
+    }
+}
+
+// `outward` is called by a pointer, and jumps into another file, so its times end at its jump:
+// every figure of it says so, and where the rest is.
 TEST_F(TailCalls, AreNamedWhereTheyAreNotTimed) {
     Program program("tailcalls", {"--calls", "20", "--wait"});
     program.wait_ready();
     Session session;
     session.observe(program.pid());
     must(session.backend().set_way_out(WayOut::ret));
-    const ProbeId probe = session.time("second");
+    const ProbeId probe = session.time("outward");
     must(session.backend().set_split({true, probe, {Threshold::Kind::fixed, 1'000, 0}, false}));
     program.go();
     session.pump_to_end();
@@ -212,13 +256,13 @@ TEST_F(TailCalls, AreNamedWhereTheyAreNotTimed) {
     ViewOptions wide;
     wide.width = 200;
     const std::string hist = to_text(must(hist_view(model, wide, probe)));
-    EXPECT_THAT(hist, testing::HasSubstr("hist second (without its tail)"));
-    EXPECT_THAT(hist, testing::HasSubstr("jumps to at its end, third, is not in these times"));
-    EXPECT_THAT(split_text(model), testing::HasSubstr("second (without its tail)"));
+    EXPECT_THAT(hist, testing::HasSubstr("hist outward (without its tail)"));
+    EXPECT_THAT(hist, testing::HasSubstr("jumps to at its end, usleep, is not in these times"));
+    EXPECT_THAT(split_text(model), testing::HasSubstr("outward (without its tail)"));
     const auto json = nlohmann::json::parse(must(hist_json(model, {}, probe)));
-    EXPECT_THAT(json["tail"].get<std::string>(), testing::HasSubstr("third"));
+    EXPECT_THAT(json["tail"].get<std::string>(), testing::HasSubstr("usleep"));
     EXPECT_THAT(to_text(probes_view(model, wide)),
-                testing::HasSubstr("without its tail; jumps to third"));
+                testing::HasSubstr("without its tail; jumps to usleep"));
 }
 
 // A function to which all come by jumps: where they would come back to is not known.
@@ -241,29 +285,29 @@ TEST_F(TailCalls, AreNoPointsOfSpansWhereTheirReturnIsNotSeen) {
     Session session;
     session.observe(program.pid());
     SpanDefinition span;
-    span.text = "from first to second%return";
+    span.text = "from first to outward%return";
     span.points = {{.role = SpanPoint::Role::from, .probe = "first"},
-                   {.role = SpanPoint::Role::to, .probe = "second", .at_return = true}};
-    const ProbeId seconds{100}, firsts{101};
+                   {.role = SpanPoint::Role::to, .probe = "outward", .at_return = true}};
+    const ProbeId outwards{100}, firsts{101};
     must(session.backend().set_way_out(WayOut::ret));
     const auto links = session.backend().links();
-    const auto refused = session.backend().add_probe({seconds, "seconds", {}, {}, span});
+    const auto refused = session.backend().add_probe({outwards, "outwards", {}, {}, span});
     ASSERT_FALSE(refused.ok());
     EXPECT_THAT(refused.error().message(),
                 testing::AllOf(testing::HasSubstr("ends by a jump to another function"),
                                testing::HasSubstr("its return is not seen"),
                                testing::HasSubstr("exit trampoline")));
     EXPECT_EQ(session.backend().links(), links);
-    // first, which is called, is one; and second where a return probe sees its return.
+    // first, which is called, is one; and outward where a return probe sees its return.
     span.points[1].probe = "first";
     must(session.backend().add_probe({firsts, "firsts", {}, {}, span}));
-    span.points[1].probe = "second";
+    span.points[1].probe = "outward";
     must(session.backend().set_way_out(WayOut::trampoline));
-    must(session.backend().add_probe({seconds, "seconds", {}, {}, span}));
+    must(session.backend().add_probe({outwards, "outwards", {}, {}, span}));
     program.go();
     session.pump_to_end();
     EXPECT_EQ(session.model().probe_statistics(firsts).returns, 100);
-    EXPECT_EQ(session.model().probe_statistics(seconds).returns, 100);
+    EXPECT_EQ(session.model().probe_statistics(outwards).returns, 100);
 }
 
 } // namespace

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Functions that do nothing but jump to one that takes a millisecond: in the same file, in another
-// library, at the end of a chain, or one that throws. What a call takes is measured around it.
+// library, at the end of a chain, or one that throws; and two that are called through pointers
+// only. What a call takes is measured around it.
 #include "common/truth.h"
 
 #include <cinttypes>
@@ -10,12 +11,10 @@
 #include <stdexcept>
 #include <unistd.h>
 
-enum { FORWARD, CHAIN, OUTWARD, THROWING, SLEEPER };
-static truth_function functions[] = {{"forward", 0, 0, 0},
-                                     {"chain", 0, 0, 0},
-                                     {"outward", 0, 0, 0},
-                                     {"throwing", 0, 0, 0},
-                                     {"sleeper", 0, 0, 0}};
+enum { FORWARD, CHAIN, OUTWARD, THROWING, SLEEPER, POINTED, POINTED_THROWING };
+static truth_function functions[] = {
+    {"forward", 0, 0, 0}, {"chain", 0, 0, 0},   {"outward", 0, 0, 0},         {"throwing", 0, 0, 0},
+    {"sleeper", 0, 0, 0}, {"pointed", 0, 0, 0}, {"pointed_throwing", 0, 0, 0}};
 enum { function_count = sizeof functions / sizeof *functions, sleep_us = 1000 };
 static uint64_t longest[function_count];
 static bool option_no_throws;
@@ -64,7 +63,19 @@ TIMED int throwing(int value) {
     sink = sink + 1;
     return thrower(value); // TAIL thrower
 }
+
+TIMED int pointed(int value) {
+    sink = sink + 1;
+    return forward(value + 1);
 }
+
+TIMED int pointed_throwing(int value) {
+    sink = sink + 1;
+    return thrower(value + 2);
+}
+}
+
+static int (*volatile const pointers[])(int) = {pointed, pointed_throwing};
 
 static void report(FILE* out) {
     fprintf(out, ",\"shortest_ns\":%d,\"longest_ns\":{", sleep_us * 1000);
@@ -115,6 +126,19 @@ int main(int argc, char** argv) {
                     truth_count(&functions[THROWING].returns);
                 } catch (const std::runtime_error&) {
                     truth_count(&functions[THROWING].unwound);
+                }
+            });
+        measure(POINTED, [&] { truth_expect(pointers[0](value) == value * 2 + 3, "pointed"); });
+        truth_count(&functions[POINTED].returns);
+        truth_count(&functions[FORWARD].entries);
+        truth_count(&functions[FORWARD].returns);
+        if (!option_no_throws)
+            measure(POINTED_THROWING, [&] {
+                try {
+                    truth_expect(pointers[1](value) == value + 2 && value % 2 == 0, "pointed");
+                    truth_count(&functions[POINTED_THROWING].returns);
+                } catch (const std::runtime_error&) {
+                    truth_count(&functions[POINTED_THROWING].unwound);
                 }
             });
         measure(SLEEPER, [&] { truth_expect(sleeper(1) == 2, "sleeper"); });

@@ -9,12 +9,13 @@
 #include "common/truth.h"
 
 #include <inttypes.h>
+#include <unistd.h>
 
-enum { FIRST, SECOND, THIRD, DISPATCH, LEFT, RIGHT, CONDITIONAL, SELF_TAIL, SWITCHER };
+enum { FIRST, SECOND, THIRD, DISPATCH, LEFT, RIGHT, CONDITIONAL, SELF_TAIL, SWITCHER, OUTWARD };
 static struct truth_function functions[] = {
-    {.name = "first"},       {.name = "second"},    {.name = "third"},
-    {.name = "dispatch"},    {.name = "left"},      {.name = "right"},
-    {.name = "conditional"}, {.name = "self_tail"}, {.name = "switcher"}};
+    {.name = "first"},    {.name = "second"}, {.name = "third"},       {.name = "dispatch"},
+    {.name = "left"},     {.name = "right"},  {.name = "conditional"}, {.name = "self_tail"},
+    {.name = "switcher"}, {.name = "outward"}};
 enum { function_count = sizeof functions / sizeof *functions };
 static uint64_t rounds, self_jumps, conditional_jumps;
 
@@ -63,6 +64,15 @@ TIMED uint64_t dispatch(uint64_t value) {
 }
 
 static volatile uint64_t sink;
+
+// Called by a pointer only, it jumps into another file.
+TIMED int outward(unsigned microseconds) {
+    sink += microseconds;
+    count_call(OUTWARD);
+    return usleep(microseconds);
+}
+
+static int (*volatile const pointer)(unsigned) = outward;
 
 TIMED uint64_t switcher(uint64_t value) {
     count_call(SWITCHER);
@@ -123,6 +133,7 @@ int main(int argc, char** argv) {
     truth_start(argc, argv, &program);
     for (uint64_t done = 0; truth_more(done); ++done) {
         truth_expect(first(done) == (done + 3) * 7 + 3, "first returned a wrong value");
+        truth_expect(pointer(0) == 0, "outward went wrong");
         truth_expect(dispatch(done) == done + (done % 2 ? 2000 : 1000), "dispatch went wrong");
         truth_expect(switcher(done) == expected_switch(done), "switcher returned a wrong value");
 

@@ -28,6 +28,23 @@ bool fits(std::string_view pattern, std::string_view mangled) {
     return NameMatcher(parsed(pattern)).matches(mangled);
 }
 
+TEST(ProbePattern, NamesInLanguages) {
+    EXPECT_EQ(parsed("py:socket.socket.recv").language, "py");
+    EXPECT_EQ(parsed("py:socket.socket.recv").function, "socket.socket.recv");
+    EXPECT_EQ(parsed("php:Shop\\Till::pay").language, "php");
+    EXPECT_EQ(parsed("php:Shop\\Till::pay").function, "Shop\\Till::pay");
+    EXPECT_EQ(parsed("py:len").library, "");
+    EXPECT_EQ(error_at(" py:zlib.*"), 9);
+    EXPECT_EQ(error_at("py:zlib::f"), 7);
+    EXPECT_EQ(error_at("py:f@main.c:3"), 4);
+    EXPECT_EQ(error_at("php:"), 4);
+    // What begins with the same letters is something else.
+    EXPECT_EQ(parsed("py::handle::inc_ref").language, "");
+    EXPECT_EQ(parsed("py::handle::inc_ref").function, "py::handle::inc_ref");
+    EXPECT_EQ(parsed("pylib:f").library, "pylib");
+    EXPECT_EQ(parsed("py").function, "py");
+}
+
 TEST(ProbePattern, LibraryOrNamespace) {
     EXPECT_EQ(parsed("recv").library, "");
     EXPECT_EQ(parsed("libc:recv").library, "libc");

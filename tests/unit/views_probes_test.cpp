@@ -60,8 +60,9 @@ TEST_F(ProbesView, SaysWhatAProbeCosts) {
 TEST(ObservedExit, IsItsTextAgain) {
     for (const char* const text :
          {"ret", "ret (cheap)", "ret (1 of 2 cheap)", "trampoline", "call site", "ret, in callers",
-          "ret, in callers; jumps to a, b", "ret, without its tail; jumps to c", "span",
-          "span point", "count", "something else", "ret (", "ret ()", "ret (cheap"})
+          "ret, in callers; jumps to a, b", "ret, without its tail; jumps to c",
+          "ret, in callees; jumps to d", "span", "span point", "count", "something else", "ret (",
+          "ret ()", "ret (cheap"})
         EXPECT_EQ(ObservedExit::parse(text).text(), text);
     EXPECT_EQ(ObservedExit::parse("ret (cheap)").kind(), ObservedExit::Kind::exit_instructions);
     EXPECT_EQ(ObservedExit::parse("ret (cheap)").jumps_to(), "");

@@ -4,6 +4,7 @@
 #include "loader/reader/code/outlined_parts.h"
 #include "loader/reader/matching/callees.h"
 #include "loader/reader/matching/function_bytes.h"
+#include "loader/reader/matching/tail_ends.h"
 #include "loader/reader/names/demangle.h"
 #include "loader/reader/tables/go_runtime.h"
 
@@ -280,6 +281,13 @@ class Placing {
 } // namespace
 
 PlaceOutcome place_function(const FunctionCandidate& candidate, const ProbeModule& module) {
+    PlaceOutcome outcome = place_code(candidate, module);
+    if (auto* const match = std::get_if<PlaceMatch>(&outcome))
+        match->tail_ends = find_tail_ends(*match, module);
+    return outcome;
+}
+
+PlaceOutcome place_code(const FunctionCandidate& candidate, const ProbeModule& module) {
     Placing placing(candidate, module);
     if (auto refused = placing.analyse())
         return *std::move(refused);

@@ -23,6 +23,8 @@ using PlaceOutcome = std::variant<PlaceMatch, SkippedPlace>;
 
 // The function's calls: entry place and exits.
 PlaceOutcome place_function(const FunctionCandidate& candidate, const ProbeModule& module);
+// The same by its own code only: what it jumps to is not looked at.
+PlaceOutcome place_code(const FunctionCandidate& candidate, const ProbeModule& module);
 // One instruction in it, `offset` bytes from its start.
 PlaceOutcome place_instruction(const FunctionCandidate& candidate, const ProbeModule& module,
                                uint64_t offset, PlaceKind kind);

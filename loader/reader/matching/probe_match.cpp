@@ -8,6 +8,7 @@
 #include "loader/reader/matching/inlined_copies.h"
 #include "loader/reader/matching/line_match.h"
 #include "loader/reader/matching/name_matcher.h"
+#include "loader/reader/matching/nameless_function.h"
 #include "loader/reader/matching/usdt_match.h"
 #include "loader/reader/names/demangle.h"
 
@@ -153,9 +154,9 @@ Error no_such_function(const ProbePattern& pattern, std::span<const ProbeModule>
 }
 
 // The candidate for an address, with the offset in its function.
-Result<std::pair<FunctionCandidate, uint64_t>> at_address(const ProbePattern& pattern,
-                                                          std::span<const ProbeModule> modules,
-                                                          const std::vector<size_t>& searched) {
+Result<std::pair<FunctionCandidate, uint64_t>>
+at_address(const ProbePattern& pattern, std::span<const ProbeModule> modules,
+           const std::vector<size_t>& searched, std::optional<NamelessFunction>& nameless) {
     for (size_t i : searched) {
         if (pattern.library.empty() && !modules[i].main_program)
             continue;
@@ -163,6 +164,9 @@ Result<std::pair<FunctionCandidate, uint64_t>> at_address(const ProbePattern& pa
         if (const FunctionIndex::Function* function = index.containing(*pattern.address))
             return std::pair{FunctionCandidate{i, function, index.best_name(*function)},
                              *pattern.address - function->address};
+        if ((nameless = find_nameless(modules[i], *pattern.address)))
+            return std::pair{FunctionCandidate{i, &nameless->function, nameless->name},
+                             *pattern.address - nameless->function.address};
     }
     return not_found(pattern, "no known function holds this address",
                      "addresses are as linked, not as mapped");
@@ -207,9 +211,10 @@ Result<ProbeMatches> find_places(const ProbePattern& pattern, std::span<const Pr
     }
 
     std::vector<FunctionCandidate> candidates;
+    std::optional<NamelessFunction> nameless; // that the candidate is
     uint64_t offset = pattern.offset;
     if (pattern.address) {
-        auto found = at_address(pattern, modules, searched);
+        auto found = at_address(pattern, modules, searched, nameless);
         absent = !found;
         if (!found)
             return found.error();

@@ -36,6 +36,8 @@ class ObjectReader {
     std::string class_of(uint64_t object);
     // ... or one that it inherits from.
     bool is_a(uint64_t object, std::string_view class_name);
+    // Up to a zero, and to so many of them: of a name of C's.
+    std::string characters(uint64_t address, size_t limit) { return memory_.text(address, limit); }
     // Of a str; nothing where it is none.
     std::optional<std::string> text(uint64_t object, size_t limit);
     // Of a positive int of at most 60 bits (since 3.12).
