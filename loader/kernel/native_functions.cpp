@@ -61,13 +61,17 @@ NativeFunctions::Places NativeFunctions::find(const ProbePattern& pattern, const
         const std::optional<NativeFunction> one = ask(pid, pattern);
         if (!one) {
             answer = {.problem = "the process lets us wait for its memory", .may_come = true};
-        } else if (!one->address) {
+            continue;
+        }
+        if (one->addresses.empty())
             answer = *one;
-        } else if (const auto place = place_of(pid, one->address, view)) {
-            found.places.push_back(*place);
-            done.insert(runtime);
-        } else {
-            answer = {.problem = "its code is in no file that the process has mapped"};
+        for (const uint64_t address : one->addresses) {
+            if (const auto place = place_of(pid, address, view)) {
+                found.places.push_back(*place);
+                done.insert(runtime);
+            } else {
+                answer = {.problem = "its code is in no file that the process has mapped"};
+            }
         }
     }
     std::ranges::sort(found.places, {},

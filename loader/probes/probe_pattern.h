@@ -3,8 +3,9 @@
 // `/opt/app/bin/x:handle`, `ns::Class::method`, `ns::f(int, char const*)`, `*parse*`, `f+0x10`,
 // `0x401136`; a call site `recv@main.cc:1312`, or every one of them `recv@*`; a line
 // `main.cc:1290`; a USDT probe `usdt:postgresql:query__start`, `usdt:libc:libc:setjmp`; a
-// tracepoint of the kernel's `tracepoint:block:block_rq_issue`; a function of C that a language has a
-// name for `py:zlib.compress`, `php:PDO::query`. One colon separates a library from a function, two belong to a name.
+// tracepoint of the kernel's `tracepoint:block:block_rq_issue`; a function of C that a language has
+// a name for `py:zlib.compress`, `php:PDO::query`. One colon separates a library from a function,
+// two belong to a name.
 #pragma once
 
 #include "loader/base/result.h"

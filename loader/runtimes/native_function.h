@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace auger {
 
 struct NativeFunction {
-    uint64_t address = 0;  // in the process; 0: there is none
+    // In the process: each call is one of one of them. Empty: there is none.
+    std::vector<uint64_t> addresses{};
     std::string problem{}; // then: why
     std::string hint{};    // ... and what works; empty: nothing is known to
     bool may_come = false; // ... and whether there may be one later

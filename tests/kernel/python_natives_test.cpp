@@ -45,7 +45,7 @@ class PythonNatives : public KernelTest, public testing::WithParamInterface<std:
 TEST_P(PythonNatives, AreTimedByTheirNames) {
     std::map<std::string, ProbeId> probes;
     for (const std::string name :
-         {"zlib.compress", "math.factorial", "str.split", "bytes.fromhex", "socket.socket.recv"})
+         {"zlib.compress", "math.factorial", "str.swapcase", "bytes.fromhex", "socket.socket.recv"})
         probes[name] = session_.time("py:" + name);
     probes["time.sleep"] = session_.time("py:time.sleep", {Threshold::Kind::fixed, 1'000'000, 0});
     const ProbeId late = must(session_.try_time("py:unicodedata.normalize"));

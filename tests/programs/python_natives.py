@@ -21,7 +21,7 @@ THREADS, ROUNDS = 4, 50
 SLEEP_S = 0.002
 LATE_CALLS = 30
 
-calls = {"zlib.compress": 0, "math.factorial": 0, "str.split": 0, "bytes.fromhex": 0,
+calls = {"zlib.compress": 0, "math.factorial": 0, "str.swapcase": 0, "bytes.fromhex": 0,
          "socket.socket.recv": 0, "time.sleep": 0}
 sleeps = []
 lock = threading.Lock()
@@ -40,7 +40,7 @@ def work():
     for _ in range(ROUNDS):
         call("zlib.compress", zlib.compress, data)
         call("math.factorial", math.factorial, 100)
-        call("str.split", "a b c".split, " ")
+        call("str.swapcase", "a B c".swapcase)
         call("bytes.fromhex", bytes.fromhex, "00ff")
         one.send(b"1")
         call("socket.socket.recv", other.recv, 1)

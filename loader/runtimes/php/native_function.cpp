@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace auger {
 namespace {
@@ -30,6 +31,12 @@ constexpr size_t name_limit = 512;
 uint64_t handler_of(uint32_t version) {
     return version == 0x0704 ? 48 : version <= 0x0801 ? 56 : version <= 0x0803 ? 72 : 88;
 }
+
+// Behind the handler and the module, since 8.4: functions without a frame of their own, one for
+// each number of arguments that PHP calls it with so (zend_frameless_function_info).
+constexpr uint32_t first_with_frameless = 0x0804;
+constexpr uint64_t frameless_behind = 16, frameless_bytes = 16;
+constexpr size_t most_frameless = 4;
 
 // zend_inline_hash_func(): DJBX33A, with the highest bit.
 uint64_t hash_of(std::string_view text) {
@@ -79,6 +86,20 @@ class TableSearch {
                found == text;
     }
 
+    std::vector<uint64_t> with_frameless(uint64_t function, uint64_t handler) {
+        std::vector<uint64_t> all = {handler};
+        if (layout_.version < first_with_frameless)
+            return all;
+        const uint64_t infos = word(function + handler_of(layout_.version) + frameless_behind);
+        for (size_t i = 0; infos && i < most_frameless; i++) {
+            const uint64_t frameless = word(infos + i * frameless_bytes);
+            if (!frameless)
+                break;
+            all.push_back(frameless);
+        }
+        return all;
+    }
+
     NativeFunction follow(uint64_t globals, std::string_view name) {
         uint64_t functions = word(globals + globals_functions);
         const uint64_t classes = word(globals + globals_classes);
@@ -110,7 +131,7 @@ class TableSearch {
         const uint64_t address = word(found + handler_of(layout_.version));
         if (!address)
             return {.problem = "what is said of it in memory is not understood"};
-        return {.address = address};
+        return {.addresses = with_frameless(found, address)};
     }
 
     BoundedMemory memory_;

@@ -26,6 +26,9 @@ constexpr size_t most_methods = 1024; // of a class
 constexpr size_t most_classes = 64;   // that one inherits from
 constexpr size_t method_name_limit = 256;
 
+constexpr const char* shared_new =
+    "all classes written in C share the function that makes their objects";
+
 // What a name leads to: an object, or a PyMethodDef of a class that has no other table of names
 // (since 3.12 those of the interpreter's own are kept elsewhere).
 struct Meaning {
@@ -50,6 +53,7 @@ class NameSearch {
 
   private:
     NativeFunction follow(std::string_view name);
+    NativeFunction none_of(std::string_view whole, std::string_view part) const;
     Meaning member(uint64_t object, std::string_view name);
     Meaning member_of_class(uint64_t type, std::string_view name);
     uint64_t method(uint64_t type, std::string_view name);
@@ -58,6 +62,7 @@ class NameSearch {
 
     ObjectReader objects_;
     uint64_t runtime_;
+    bool is_hidden_ = false; // of a class it is not known whether it has that
 };
 
 NativeFunction NameSearch::follow(std::string_view name) {
@@ -84,18 +89,28 @@ NativeFunction NameSearch::follow(std::string_view name) {
             return {.problem = fmt::format("{} is not imported", rest.substr(0, end)),
                     .may_come = true};
         if (!meaning)
-            return {.problem =
-                        fmt::format("{} has no {}",
-                                    begin ? name.substr(0, name.size() - rest.size() + begin - 1)
-                                    : is_builtin ? std::string_view("builtins")
-                                                 : name.substr(0, at),
-                                    rest.substr(begin, end - begin))};
+            return none_of(begin        ? name.substr(0, name.size() - rest.size() + begin - 1)
+                           : is_builtin ? std::string_view("builtins")
+                                        : name.substr(0, at),
+                           rest.substr(begin, end - begin));
         begin = end + 1;
         if (meaning.definition && begin <= rest.size())
             return {.problem = fmt::format("{} is a method",
                                            name.substr(0, name.size() - rest.size() + end))};
     }
     return function_of(meaning, rest.substr(rest.rfind('.') + 1));
+}
+
+NativeFunction NameSearch::none_of(std::string_view whole, std::string_view part) const {
+    if (part == "__new__")
+        return {.problem = shared_new};
+    if (is_hidden_ && part.starts_with("__"))
+        return {.problem =
+                    fmt::format("what stands for {} in {} is not known: it is a class of the "
+                                "interpreter's own, of which since CPython 3.12 only "
+                                "methods are",
+                                part, whole)};
+    return {.problem = fmt::format("{} has no {}", whole, part)};
 }
 
 Meaning NameSearch::member(uint64_t object, std::string_view name) {
@@ -121,6 +136,8 @@ Meaning NameSearch::member_of_class(uint64_t type, std::string_view name) {
                 return {.object = object};
         } else if (const uint64_t definition = method(one, name)) {
             return {.definition = definition};
+        } else {
+            is_hidden_ = true;
         }
     }
     return {};
@@ -140,13 +157,12 @@ uint64_t NameSearch::method(uint64_t type, std::string_view name) {
 }
 
 NativeFunction NameSearch::defined(uint64_t definition, std::string_view name) {
-    // One function for all classes.
     if (name == "__new__")
-        return {.problem = "all classes written in C share the function that makes their objects"};
+        return {.problem = shared_new};
     const uint64_t address = definition ? objects_.word(definition + definition_function) : 0;
     if (!address)
         return {.problem = "what is said of it in memory is not understood"};
-    return {.address = address};
+    return {.addresses = {address}};
 }
 
 NativeFunction NameSearch::function_of(Meaning meaning, std::string_view name, bool may_wrap) {
@@ -160,7 +176,7 @@ NativeFunction NameSearch::function_of(Meaning meaning, std::string_view name, b
     if (kind == "method_descriptor" || kind == "classmethod_descriptor")
         return defined(objects_.word(object + descriptor_definition), name);
     if (kind == "wrapper_descriptor")
-        return {.address = objects_.word(object + wrapper_function)};
+        return {.addresses = {objects_.word(object + wrapper_function)}};
     if (may_wrap && (kind == "staticmethod" || kind == "classmethod"))
         return function_of({.object = objects_.word(object + method_callable)}, name, false);
     if (kind == "function")
