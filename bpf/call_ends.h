@@ -121,6 +121,9 @@ static __always_inline void end_nested(struct open_calls* calls, u64 ns) {
     if (!depth || !ns)
         return;
     around = &calls->calls[(depth - 1) & (WIRE_MAX_OPEN_CALLS - 1)];
+    // It began later: it is what the one that ends has jumped to, and ends just now, too.
+    if (around->start_ns > calls->ending.start_ns)
+        return;
     if (lies_on_own_stack(calls, around->sp) && lies_on_own_stack(calls, calls->ending.sp))
         around->nested_ns += ns;
 }

@@ -40,6 +40,7 @@ __noinline int pass_by(u64 cookie, u64 sp, u64 place) {
 
     if (!calls)
         return 0;
+    settle_return(calls);
     depth = calls->depth;
     if (depth && calls->calls[(depth - 1) & (WIRE_MAX_OPEN_CALLS - 1)].sp <= sp) {
         struct settlement* s = begin_settlement(calls);

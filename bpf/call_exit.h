@@ -198,8 +198,27 @@ static __always_inline bool is_leaving(struct pt_regs* ctx, u64 cookie) {
            jump_is_taken(ctx, (cookie >> WIRE_COOKIE_CONDITION_SHIFT) & 15);
 }
 
+// Whether the call at `sp` ends at this end of what it has jumped to; others may have called that.
+__noinline int ends_in_callee(struct open_calls* calls, u64 cookie, u64 sp) {
+    u32 depth, spec = spec_index(cookie), generation = generation_of(cookie);
+
+    if (!calls)
+        return 0;
+    depth = calls->depth;
+    for (u32 i = 0; i < WIRE_MAX_OPEN_CALLS; i++) {
+        struct open_call* call = &calls->calls[i];
+
+        if (i >= depth)
+            break;
+        // What it has jumped to may have been left by an exception, and be called by others since.
+        if (call->sp == sp && call->spec == spec && call->generation == generation)
+            return (call->state & CALL_HAS_JUMPED) && has_returned(call, calls->stack_base);
+    }
+    return 0;
+}
+
 // Whether the call at `sp` ends at this probe of WIRE_COOKIE_TAIL: not at a jump when its end will
-// be seen in the caller, or at an end of what it jumps to, and only then there.
+// be seen in the caller, or at an end of what it jumps to.
 __noinline int ends_at_tail(struct open_calls* calls, u64 cookie, u64 sp, bool in_caller) {
     u32 depth, spec = spec_index(cookie), generation = generation_of(cookie);
 
@@ -215,9 +234,6 @@ __noinline int ends_at_tail(struct open_calls* calls, u64 cookie, u64 sp, bool i
             continue;
         if (in_caller)
             return (call->state & CALL_HAS_JUMPED) != 0;
-        // What it has jumped to may have been left by an exception, and be called by others since.
-        if ((call->state & CALL_ENDS_IN_CALLEE) && (call->state & CALL_HAS_JUMPED))
-            return has_returned(call, calls->stack_base);
         if (!(call->state & (CALL_ENDS_IN_CALLER | CALL_ENDS_IN_CALLEE)))
             return 1;
         call->state |= CALL_HAS_JUMPED;
@@ -251,6 +267,10 @@ static __always_inline int leave(struct pt_regs* ctx, u64 cookie, u64 sp, bool i
         return 0;
     }
     if ((cookie & WIRE_COOKIE_TAIL) && !ends_at_tail(calls, cookie, sp, in_caller))
+        return 0;
+    // It has no other exits than jumps.
+    if (!(cookie & WIRE_COOKIE_TAIL) && (spec->flags & WIRE_SPEC_TAIL_ENDS) &&
+        !ends_in_callee(calls, cookie, sp))
         return 0;
     settle_return(calls);
     return leave_call(ctx, calls, spec, cookie, sp, in_caller, counters, false, bpf_ktime_get_ns());

@@ -58,7 +58,7 @@ struct open_call {
     u32 samples; /* written by the sampler, which interrupts the tracker on the same thread */
     u32 waits;   /* samples of waits; written by the off-CPU sampler, likewise */
     u32 return_address; /* its low half; of a function's call 0 on the thread's own stack, where
-                           nobody asks for it */
+                           nobody asks for it, but of CALL_ENDS_IN_CALLEE */
     u32 place;          /* of the probe that saw it begin: low half of the address */
     u32 wall_epoch;     /* of wire_config, at entry */
     u32 marks;          /* bits of marks that hold; written by the programs at lines, too */
@@ -213,6 +213,7 @@ struct open_calls {
     /* Likewise: what it waits in. blocked_ns is the tracker's. */
     struct wire_wait away_in;
     u32 away_in_calls; /* bit i: the open call i */
+    u32 away_in_spans; /* 1: those that the thread works for */
     /* When what the thread sends just now on a unix socket was there for its peer; 0. Tracker only.
      */
     u64 unix_sent_ns;

@@ -251,6 +251,7 @@ static __always_inline void begin_wait(void* ctx, struct task_struct* task, stru
         calls->away_in.argument = wait->argument;
         calls->away_in.syscall = sample->syscall;
         calls->away_in_calls = wait->in_calls;
+        calls->away_in_spans = !wait->worker.tgid;
         calls->away = wait->away;
         calls->away.since_ns = now;
     }

@@ -138,7 +138,7 @@ static __always_inline void charge_unseen_wait_to_calls(struct open_calls* calls
         if (in_calls >> i & 1)
             charge_unseen_wait_to_call(&calls->calls[i], &calls->away_in);
     }
-    if (calls->attached)
+    if (calls->attached && calls->away_in_spans)
         charge_unseen_wait_to_spans(&calls->spans, &calls->away_in);
 }
 

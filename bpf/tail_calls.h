@@ -10,16 +10,17 @@
 
 #include "wire.h"
 
-/* In a cookie: of a probe on such a jump or, behind a call instruction, where it comes back to, or
- * at an end of what is jumped to. Of an entry probe: a call begins with the jump, of what is jumped
- * to; where it would come back to is where the jumping function would. */
+/* In a cookie: of a probe on such a jump or, behind a call instruction, where it comes back to. Of
+ * an entry probe: a call begins with the jump, of what is jumped to; where it would come back to is
+ * where the jumping function would. */
 #define WIRE_COOKIE_TAIL (1u << 28)
 
 /* In wire_spec.flags: `call_targets` has places that the function is known to return to, by their
  * distance from the entry probe. */
 #define WIRE_SPEC_TAILS 16u
 
-/* In wire_spec.flags: there are probes at the ends of whatever it jumps to. */
+/* In wire_spec.flags: all exits of the function are such jumps, and there are probes at the ends of
+ * whatever it jumps to, without WIRE_COOKIE_TAIL. */
 #define WIRE_SPEC_TAIL_ENDS 32u
 
 #endif

@@ -60,6 +60,7 @@ Result<ProbeReport> LiveProbes::add(const ProbeRequest& request, const TargetVie
         if (!may_come(probe.pattern, view))
             return matches.error();
         report.pending = true;
+        probe.waits_for_native = !probe.pattern.language.empty();
         report.notes.push_back(waits_for(probe.pattern, matches.error()));
     }
     sink_.on_probe(probe.info);
@@ -72,7 +73,7 @@ bool LiveProbes::may_come(const ProbePattern& pattern, const TargetView& view) {
     if (pattern.tracepoint() || pattern.kernel_function())
         return false;
     if (!pattern.language.empty())
-        return natives_.find(pattern, view).may_come;
+        return native_may_come_; // as was found just now
     const bool library_is_there =
         pattern.library.empty() ||
         std::ranges::any_of(view.modules, [&](const TargetModule& module) {
@@ -95,6 +96,10 @@ Error LiveProbes::nothing_to_time(const std::string& text, const ProbeReport& re
 }
 
 Result<CallSites> LiveProbes::find_call_sites(const std::string& function, const TargetView& view) {
+    if (const ParsedProbe named = parse_probe(function);
+        named.pattern && !named.pattern->language.empty())
+        return Error{"sites", function, "calls are looked for by names of functions in files",
+                     "`time " + function + "` says which function it is", Error::Kind::usage};
     ParsedProbe parsed = parse_probe(function + "@*");
     if (parsed.error)
         return parsed.error->error;
@@ -267,7 +272,16 @@ void LiveProbes::update(const TargetView& view, uint64_t now_ns) {
                            [&](const Place& place) { return place.file == module.identity(); });
             }))
             continue;
+        // Who has many says what is not so, or changes all the time.
+        if (!probe.pattern.language.empty() && probe.places.size() >= most_native_places)
+            continue;
         auto matches = find(probe.pattern, view, quick);
+        // It may still come when the target changes.
+        if (!probe.pattern.language.empty() && !matches && probe.places.empty()) {
+            probe.waits_for_native = native_may_come_;
+            if (!native_may_come_)
+                tell_problem(problems, matches.error().message(), now_ns);
+        }
         const bool waited = std::exchange(probe.being_read, false);
         ProbeReport report;
         if (matches)

@@ -152,6 +152,8 @@ class LiveProbes {
     const GoSwitches& go_switches() const { return go_switches_; }
 
   private:
+    // Of a name in a language, in all processes of the target.
+    static constexpr size_t most_native_places = 64;
     // Ids of points: no user's probe has them.
     static constexpr uint32_t first_point = 0x8000'0000;
 
@@ -215,6 +217,9 @@ class LiveProbes {
     static bool is_tail_jump(const ExitPlace& exit);
     // What it jumps to at its end may be missing from its times.
     static bool is_without_tail(const Place& place);
+    // Whether something else is timed that ends where this does: then it would end after this,
+    // which has called it.
+    bool ends_beside(const PlaceMatch& match, const TargetModule& module) const;
     // Whether a call instruction is known that calls the function, or the one that jumps.
     static bool is_called_by_known(const Probe& probe, const PlaceMatch& match, TailCallers& known);
     // Why its return is not seen, where it matters when that is; empty: it is.
@@ -292,6 +297,7 @@ class LiveProbes {
     const Features& features_;
     CodeReaders& readers_;
     NativeFunctions& natives_;
+    bool native_may_come_ = false; // what was not found by find() just now
     FileGuard& guard_;
     const Tracefs& tracefs_;
     EventSink& sink_;

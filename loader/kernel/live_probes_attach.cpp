@@ -56,7 +56,7 @@ void LiveProbes::add_sites(AttachmentRequest& request, const Place& place, uint6
     }
     if (place.ends_in_callees)
         for (const ExitPlace& exit : place.match.tail_ends)
-            request.exits.add(exit.file_offset, cookie | exit_bits(exit.code) | WIRE_COOKIE_TAIL);
+            request.exits.add(exit.file_offset, cookie | exit_bits(exit.code));
     request.entries.add(entry.file_offset, entry_cookie,
                         place.match.usdt ? place.match.usdt->semaphore : 0);
 }

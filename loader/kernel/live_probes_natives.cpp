@@ -19,6 +19,7 @@ constexpr uint64_t import_interval_ns = 250'000'000;
 Result<ProbeMatches> LiveProbes::find_native(const ProbePattern& pattern, const TargetView& view,
                                              const MatchOptions& options) {
     const NativeFunctions::Places natives = natives_.find(pattern, view);
+    native_may_come_ = natives.may_come;
     if (natives.places.empty())
         return natives.error;
     ProbeMatches found;
@@ -29,8 +30,10 @@ Result<ProbeMatches> LiveProbes::find_native(const ProbePattern& pattern, const 
         const TargetModule& module = view.modules[native.module];
         const SearchedFile file{module.file, true};
         auto matches = readers_.find(there, {&file, 1}, options);
-        if (!matches)
-            return matches.error();
+        if (!matches) {
+            found.skipped.push_back({native.module, pattern.text, matches.error().cause});
+            continue;
+        }
         for (PlaceMatch& match : matches->places) {
             match.module = native.module;
             if (match.kind != PlaceKind::function || match.address != native.address) {
@@ -59,7 +62,7 @@ Result<ProbeMatches> LiveProbes::find_native(const ProbePattern& pattern, const 
 uint64_t LiveProbes::look_again_ns() const {
     const uint64_t contexts = contexts_.look_again_ns();
     const bool waits = std::ranges::any_of(probes_, [](const auto& probe) {
-        return !probe.second.pattern.language.empty() && !probe.second.info.off &&
+        return probe.second.waits_for_native && !probe.second.info.off &&
                probe.second.places.empty();
     });
     return !waits     ? contexts

@@ -76,6 +76,7 @@ LiveProbes::choose_places(const Probe& probe, const ProbeMatches& matches, const
             continue;
         }
         fresh.ends_in_callees = is_without_tail(fresh) && !match.tail_ends.empty() &&
+                                !ends_beside(match, module) &&
                                 !is_called_by_known(probe, match, callers);
         if (const std::string why =
                 probe.point && !at_entry ? no_return(probe, fresh, callers) : "";
@@ -118,6 +119,16 @@ ProbePlan::Cost LiveProbes::cost_of(const Place& place, const HitCosts& costs) {
         return {entry + costs.return_ns, entry + costs.return_ns};
     if (place.exit == ExitWay::point || place.exits().empty())
         return {entry, entry};
+    // Each of its exits is a jump, behind which comes an end.
+    if (place.ends_in_callees) {
+        const auto [least, most] =
+            std::ranges::minmax(place.match.tail_ends, {},
+                                [&](const ExitPlace& end) { return costs.of(end.code.cost); });
+        uint64_t jump = 0;
+        for (const ExitPlace& exit : place.exits())
+            jump = std::max(jump, costs.of(exit.code.cost));
+        return {entry + jump + costs.of(least.code.cost), entry + jump + costs.of(most.code.cost)};
+    }
     // The dearest call passes each jump that is an exit of others.
     uint64_t jumps = 0;
     for (const ExitPlace& exit : place.exits())

@@ -35,6 +35,20 @@ bool LiveProbes::is_without_tail(const Place& place) {
            !place.ends_in_callees && std::ranges::any_of(place.match.exits, is_tail_jump);
 }
 
+bool LiveProbes::ends_beside(const PlaceMatch& match, const TargetModule& module) const {
+    const auto is_end = [&](const ExitPlace& exit) {
+        return std::ranges::find(match.tail_ends, exit.file_offset, &ExitPlace::file_offset) !=
+               match.tail_ends.end();
+    };
+    for (const auto& [id, probe] : probes_)
+        for (const Place& place : probe.places)
+            if (place.file == module.identity() &&
+                std::ranges::any_of(
+                    place.ends_in_callees ? place.match.tail_ends : place.match.exits, is_end))
+                return true;
+    return false;
+}
+
 bool LiveProbes::is_called_by_known(const Probe& probe, const PlaceMatch& match,
                                     TailCallers& known) {
     return std::ranges::any_of(

@@ -2,6 +2,7 @@
 #include "loader/kernel/native_functions.h"
 
 #include "loader/kernel/clock.h"
+#include "loader/process/proc_maps.h"
 #include "loader/runtimes/php/native_function.h"
 #include "loader/runtimes/python/native_function.h"
 
@@ -9,7 +10,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 #include <utility>
 
 namespace auger {
@@ -17,12 +17,17 @@ namespace auger {
 std::optional<NativeFunctions::Place> NativeFunctions::place_of(pid_t pid, uint64_t address,
                                                                 const TargetView& view) const {
     const Location location = names_.mappings().locate(pid, address, clock_ns());
-    for (size_t i = 0; i < view.modules.size(); i++) {
-        const FileIdentity file = view.modules[i].identity();
-        if (view.modules[i].pids.contains(pid) &&
-            names_.find_module(file.first, file.second) == location.module)
+    const auto maps = read_maps(pid);
+    if (location.module == unknown_module || !maps)
+        return std::nullopt;
+    const auto mapping = std::ranges::find_if(
+        *maps, [&](const Mapping& one) { return one.start <= address && address < one.end; });
+    if (mapping == maps->end())
+        return std::nullopt;
+    const FileIdentity file = {mapping->device, mapping->inode};
+    for (size_t i = 0; i < view.modules.size(); i++)
+        if (view.modules[i].mapped == file && view.modules[i].pids.contains(pid))
             return Place{i, location.address};
-    }
     return std::nullopt;
 }
 
@@ -48,31 +53,40 @@ std::optional<NativeFunction> NativeFunctions::ask(pid_t pid, const ProbePattern
 
 NativeFunctions::Places NativeFunctions::find(const ProbePattern& pattern, const TargetView& view) {
     Places found;
-    // Processes that were forked have the same function at the same place.
-    std::set<uint64_t> done;
     NativeFunction answer{.problem = fmt::format("no process of the target is known to run {}",
                                                  pattern.language == "php" ? "PHP" : "Python"),
                           .may_come = view.by_name || view.everything || !view.started ||
                                       view.pids.empty() || !unwind_.settled()};
-    for (const pid_t pid : view.pids) {
-        const uint64_t runtime = runtime_of(pid, pattern);
-        if (!runtime || done.contains(runtime))
+    bool is_answered = false;
+    // What may be there later for one process is waited for, whatever others say.
+    const auto note = [&](NativeFunction problem) {
+        if (!is_answered || problem.may_come || !answer.may_come)
+            answer = std::move(problem);
+        is_answered = true;
+    };
+    // Whoever has a file mapped in which it was found has it there: forked processes, above all.
+    const auto is_there = [&](pid_t pid) {
+        return std::ranges::any_of(found.places, [&](const Place& place) {
+            return view.modules[place.module].pids.contains(pid);
+        });
+    };
+    size_t asked = 0;
+    for (size_t i = 0; i < view.pids.size() && asked < most_asked; i++) {
+        const pid_t pid = view.pids[next_++ % view.pids.size()];
+        if (!runtime_of(pid, pattern) || is_there(pid))
             continue;
+        asked++;
         const std::optional<NativeFunction> one = ask(pid, pattern);
-        if (!one) {
-            answer = {.problem = "the process lets us wait for its memory", .may_come = true};
-            continue;
-        }
-        if (one->addresses.empty())
-            answer = *one;
-        for (const uint64_t address : one->addresses) {
-            if (const auto place = place_of(pid, address, view)) {
-                found.places.push_back(*place);
-                done.insert(runtime);
-            } else {
-                answer = {.problem = "its code is in no file that the process has mapped"};
-            }
-        }
+        if (!one)
+            note({.problem = "the process lets us wait for its memory", .may_come = true});
+        else if (one->addresses.empty())
+            note(*one);
+        else
+            for (const uint64_t address : one->addresses)
+                if (const auto place = place_of(pid, address, view))
+                    found.places.push_back(*place);
+                else
+                    note({.problem = "its code is in no file that the process has mapped"});
     }
     std::ranges::sort(found.places, {},
                       [](const Place& place) { return std::pair(place.module, place.address); });

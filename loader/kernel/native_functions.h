@@ -33,7 +33,8 @@ class NativeFunctions {
         Error error{};
         bool may_come = false;
     };
-    // `pattern` has a language.
+    // `pattern` has a language. Asks some processes that are not known to have the function; others
+    // the next time.
     Places find(const ProbePattern& pattern, const TargetView& view);
 
   private:
@@ -43,8 +44,11 @@ class NativeFunctions {
     std::optional<NativeFunction> ask(pid_t pid, const ProbePattern& pattern);
     std::optional<Place> place_of(pid_t pid, uint64_t address, const TargetView& view) const;
 
+    static constexpr size_t most_asked = 16;
+
     LiveNames& names_;
     const LiveUnwind& unwind_;
+    size_t next_ = 0; // of the target's processes
 };
 
 } // namespace auger

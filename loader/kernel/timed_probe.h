@@ -71,6 +71,7 @@ struct TimedProbe {
     uint32_t terms = 0;             // of gates
     bool being_read = false;        // files in which there may be more
     uint64_t executed = 0;          // processes, while it had no places
+    bool waits_for_native = false;  // a name in a language, which stands for nothing yet
     std::vector<UniqueFd> links{};  // of tracepoints
     // A span has one place, in no file; its points are probes of which nobody is told but as places
     // of the span.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/fuzz/fuzz_targets.h"
+#include "tests/fuzz/input_pages.h"
 
 #include "loader/runtimes/php/function_reader.h"
-#include "loader/runtimes/php/native_function.h"
 #include "loader/runtimes/php/layout.h"
+#include "loader/runtimes/php/native_function.h"
 #include "loader/runtimes/php/php_file.h"
 
 #include <algorithm>
@@ -93,8 +94,10 @@ void fuzz_php(const uint8_t* data, size_t size) {
         const auto answer = read_php_function(read, *layout, 0, cookie_of(memory, *layout));
         if (const auto* const whole = std::get_if<PhpFunction>(&answer))
             check(*whole);
-        for (const char* const name : {"a", "A::b"})
-            (void)find_native_function(read, *layout, 0, name);
+        for (const char* const name : {"a", "A::b"}) {
+            InputPages pages(input);
+            (void)find_native_function(pages.reader(), *layout, 0, name);
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/fuzz/fuzz_targets.h"
+#include "tests/fuzz/input_pages.h"
 
 #include "loader/runtimes/python/asyncio_file.h"
 #include "loader/runtimes/python/await_chain.h"
@@ -42,37 +43,6 @@ class Memory {
     std::span<const std::byte> content_;
 };
 
-// The same for whoever reads pages: the input goes on with zeros, and refers to itself, since of
-// each word only the lowest bits are an address.
-class Pages {
-  public:
-    explicit Pages(std::span<const std::byte> content) : content_(content) {}
-
-    MemoryRead read(uint64_t address, void* bytes, size_t size) {
-        if (++reads_ > most_reads)
-            std::abort();
-        if (address >> 60)
-            return address >> 63 ? MemoryRead::late : MemoryRead::unreadable;
-        std::memset(bytes, 0, size);
-        const size_t offset = address & 0xffff;
-        if (offset < content_.size())
-            std::memcpy(bytes, content_.data() + offset, std::min(size, content_.size() - offset));
-        return MemoryRead::whole;
-    }
-    ReadMemory reader() {
-        return [this](uint64_t address, void* bytes, size_t size) {
-            return read(address, bytes, size);
-        };
-    }
-
-  private:
-    // A question is asked several times.
-    static constexpr size_t most_reads = 16 * BoundedMemory::most_pages;
-
-    std::span<const std::byte> content_;
-    size_t reads_ = 0;
-};
-
 // As many tasks, frames and characters as there may be.
 void check(const AwaitChain& chain) {
     constexpr size_t name_bytes = TaskReader::name_limit * 4 + 3;
@@ -86,7 +56,7 @@ void check(const AwaitChain& chain) {
 
 void find_natives(std::span<const std::byte> content, const PythonLayout& layout) {
     for (const char* const name : {"a", "a.b", "a.b.c.d"}) {
-        Pages pages(content);
+        InputPages pages(content);
         (void)find_native_function(pages.reader(), layout, 0, name);
     }
 }
@@ -102,7 +72,7 @@ void read_tasks(std::span<const std::byte> content, const PythonLayout& layout) 
         source.asyncio = file->offsets;
     }
     for (const uint64_t address : {uint64_t{0}, uint64_t{0x40}, uint64_t{0x100}}) {
-        Pages tasks(content), chains(content);
+        InputPages tasks(content), chains(content);
         AsyncioObjects known;
         (void)find_task(tasks.reader(), source, address, known);
         (void)read_task(tasks.reader(), source, address);
@@ -111,7 +81,7 @@ void read_tasks(std::span<const std::byte> content, const PythonLayout& layout) 
             check(*whole);
     }
     size_t looks = 0;
-    Pages lists(content);
+    InputPages lists(content);
     AsyncioObjects known;
     const auto waiting = read_waiting_tasks(
         lists.reader(), source, {content.size(), [&looks] { return ++looks < 4; }, {}}, known);

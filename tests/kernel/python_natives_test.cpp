@@ -90,6 +90,7 @@ TEST_P(PythonNatives, OthersAreRefused) {
     EXPECT_THAT(why_not("py:threading.Thread"), HasSubstr("it is a class"));
     EXPECT_THAT(why_not("py:str.split.more"), HasSubstr("str.split"));
     EXPECT_THAT(why_not("py:int.__new__"), HasSubstr("all classes written in C share"));
+    EXPECT_THAT(why_not("py:list.__len__"), testing::ContainsRegex("slot|since CPython 3.12"));
     EXPECT_THAT(why_not("py:sys.argv"), HasSubstr("it is an object of list"));
     EXPECT_THAT(why_not("py:zlib.*"), HasSubstr("no character of a name in this language"));
     EXPECT_THAT(why_not("py:"), HasSubstr("no function after the `:`"));

@@ -56,7 +56,7 @@ std::vector<ExitPlace> find_tail_ends(const PlaceMatch& function, const ProbeMod
     while (!targets.empty()) {
         const auto place = function_at(targets.back(), function.module, module);
         targets.pop_back();
-        if (!place || seen.size() > most_functions + 1 || ends.size() > most_ends)
+        if (!place || seen.size() > most_functions + 1)
             return {};
         for (const ExitPlace& exit : place->exits) {
             if (exit.code.to_itself)
@@ -74,7 +74,7 @@ std::vector<ExitPlace> find_tail_ends(const PlaceMatch& function, const ProbeMod
     std::ranges::sort(ends, {}, &ExitPlace::file_offset);
     const auto same = std::ranges::unique(ends, {}, &ExitPlace::file_offset);
     ends.erase(same.begin(), same.end());
-    return ends;
+    return ends.size() <= most_ends ? ends : std::vector<ExitPlace>();
 }
 
 } // namespace auger

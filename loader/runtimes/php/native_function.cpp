@@ -113,7 +113,7 @@ class TableSearch {
         if (const size_t colons = function.rfind("::"); colons != function.npos) {
             const uint64_t entry = item(classes, function.substr(0, colons));
             if (!entry)
-                return {.problem = fmt::format("there is no class {}", name.substr(0, colons)),
+                return {.problem = fmt::format("there is no class {}", lower.substr(0, colons)),
                         .may_come = true};
             functions = entry + class_functions;
             function.remove_prefix(colons + 2);

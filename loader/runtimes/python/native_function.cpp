@@ -13,11 +13,10 @@ namespace auger {
 namespace {
 
 // In all versions known: PyModuleObject, PyCFunctionObject, PyMethodDescrObject,
-// PyWrapperDescrObject, classmethod and staticmethod, PyTypeObject, PyMethodDef.
+// classmethod and staticmethod, PyTypeObject, PyMethodDef.
 constexpr uint64_t module_names = 16;
-constexpr uint64_t builtin_definition = 16;
+constexpr uint64_t builtin_definition = 16, bound_to = 24;
 constexpr uint64_t descriptor_definition = 40;
-constexpr uint64_t wrapper_function = 48;
 constexpr uint64_t method_callable = 16;
 constexpr uint64_t class_methods = 232, class_names = 264, class_order = 344;
 constexpr uint64_t definition_function = 8, definition_bytes = 32;
@@ -84,9 +83,14 @@ NativeFunction NameSearch::follow(std::string_view name) {
     Meaning meaning{.object = object};
     for (size_t begin = 0; begin <= rest.size() && meaning.object;) {
         const size_t end = std::min(rest.find('.', begin), rest.size());
+        const bool is_module = objects_.is_a(meaning.object, "module");
         meaning = member(meaning.object, rest.substr(begin, end - begin));
         if (!meaning && is_builtin && begin == 0 && end < rest.size())
             return {.problem = fmt::format("{} is not imported", rest.substr(0, end)),
+                    .may_come = true};
+        if (!meaning && is_module && end < rest.size())
+            return {.problem = fmt::format("{} is not imported",
+                                           name.substr(0, name.size() - rest.size() + end)),
                     .may_come = true};
         if (!meaning)
             return none_of(begin        ? name.substr(0, name.size() - rest.size() + begin - 1)
@@ -171,12 +175,19 @@ NativeFunction NameSearch::function_of(Meaning meaning, std::string_view name, b
     const uint64_t object = meaning.object;
     const std::string kind = objects_.class_of(object);
     if (objects_.is_a(object, "builtin_function_or_method") ||
-        kind.ends_with("cython_function_or_method"))
+        kind.ends_with("cython_function_or_method")) {
+        // As pybind11 and nanobind make them: one function of C for all.
+        const uint64_t self = objects_.word(object + bound_to);
+        if (const std::string of = self ? objects_.class_of(self) : "";
+            of == "PyCapsule" || of.find("pybind11") != of.npos)
+            return {.problem = "its module calls all of its functions by one function of C",
+                    .hint = "time the function of C++ that it stands for"};
         return defined(objects_.word(object + builtin_definition), name);
+    }
     if (kind == "method_descriptor" || kind == "classmethod_descriptor")
         return defined(objects_.word(object + descriptor_definition), name);
     if (kind == "wrapper_descriptor")
-        return {.addresses = {objects_.word(object + wrapper_function)}};
+        return {.problem = "it is a slot of its class, which stands for other operations, too"};
     if (may_wrap && (kind == "staticmethod" || kind == "classmethod"))
         return function_of({.object = objects_.word(object + method_callable)}, name, false);
     if (kind == "function")

@@ -12,8 +12,8 @@
 namespace auger {
 
 // `name`: "zlib.compress", "socket.socket.recv", "len" (of builtins). Of the first interpreter,
-// whose _PyRuntime lies at `runtime`. Functions and methods of what a PyMethodDef tells, also when
-// Cython made it, and of slots ("list.__len__").
+// whose _PyRuntime lies at `runtime`. Functions and methods that a PyMethodDef tells of, also when
+// Cython made it.
 NativeFunction find_native_function(const ReadMemory& read, const PythonLayout& layout,
                                     uint64_t runtime, std::string_view name);
 
