@@ -198,28 +198,15 @@ static __always_inline bool is_leaving(struct pt_regs* ctx, u64 cookie) {
            jump_is_taken(ctx, (cookie >> WIRE_COOKIE_CONDITION_SHIFT) & 15);
 }
 
-// Whether the call at `sp` ends at this end of what it has jumped to; others may have called that.
-__noinline int ends_in_callee(struct open_calls* calls, u64 cookie, u64 sp) {
-    u32 depth, spec = spec_index(cookie), generation = generation_of(cookie);
+// Where a probe is by which a call is seen to end that jumps to another function.
+enum tail_place {
+    TAIL_JUMP,   /* on the jump */
+    TAIL_CALLER, /* where the caller goes on */
+    TAIL_CALLEE, /* at an end of what is jumped to */
+};
 
-    if (!calls)
-        return 0;
-    depth = calls->depth;
-    for (u32 i = 0; i < WIRE_MAX_OPEN_CALLS; i++) {
-        struct open_call* call = &calls->calls[i];
-
-        if (i >= depth)
-            break;
-        // What it has jumped to may have been left by an exception, and be called by others since.
-        if (call->sp == sp && call->spec == spec && call->generation == generation)
-            return (call->state & CALL_HAS_JUMPED) && has_returned(call, calls->stack_base);
-    }
-    return 0;
-}
-
-// Whether the call at `sp` ends at this probe of WIRE_COOKIE_TAIL: not at a jump when its end will
-// be seen in the caller, or at an end of what it jumps to.
-__noinline int ends_at_tail(struct open_calls* calls, u64 cookie, u64 sp, bool in_caller) {
+// Whether the call at `sp` ends at this probe: not at a jump when its end will be seen elsewhere.
+__noinline int ends_at_tail(struct open_calls* calls, u64 cookie, u64 sp, u32 place) {
     u32 depth, spec = spec_index(cookie), generation = generation_of(cookie);
 
     if (!calls)
@@ -232,14 +219,16 @@ __noinline int ends_at_tail(struct open_calls* calls, u64 cookie, u64 sp, bool i
             break;
         if (call->sp != sp || call->spec != spec || call->generation != generation)
             continue;
-        if (in_caller)
-            return (call->state & CALL_HAS_JUMPED) != 0;
+        // What it has jumped to may have been left by an exception, and be called by others since.
+        if (place != TAIL_JUMP)
+            return (call->state & CALL_HAS_JUMPED) &&
+                   (place == TAIL_CALLER || has_returned(call, calls->stack_base));
         if (!(call->state & (CALL_ENDS_IN_CALLER | CALL_ENDS_IN_CALLEE)))
             return 1;
         call->state |= CALL_HAS_JUMPED;
         return 0;
     }
-    return !in_caller; // nothing is lost: there is no such call
+    return place == TAIL_JUMP; // nothing is lost: there is no such call
 }
 
 static __always_inline void count_exit_hit(struct wire_call_counters* counters, u64 cookie) {
@@ -266,11 +255,12 @@ static __always_inline int leave(struct pt_regs* ctx, u64 cookie, u64 sp, bool i
         charge(calls, config.passed_jump_ns);
         return 0;
     }
-    if ((cookie & WIRE_COOKIE_TAIL) && !ends_at_tail(calls, cookie, sp, in_caller))
-        return 0;
-    // It has no other exits than jumps.
-    if (!(cookie & WIRE_COOKIE_TAIL) && (spec->flags & WIRE_SPEC_TAIL_ENDS) &&
-        !ends_in_callee(calls, cookie, sp))
+    // Where its calls end in what it jumps to, it has no other exits.
+    if (((cookie & WIRE_COOKIE_TAIL) || (spec->flags & WIRE_SPEC_TAIL_ENDS)) &&
+        !ends_at_tail(calls, cookie, sp,
+                      in_caller                   ? TAIL_CALLER
+                      : cookie & WIRE_COOKIE_TAIL ? TAIL_JUMP
+                                                  : TAIL_CALLEE))
         return 0;
     settle_return(calls);
     return leave_call(ctx, calls, spec, cookie, sp, in_caller, counters, false, bpf_ktime_get_ns());

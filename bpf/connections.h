@@ -67,6 +67,15 @@ struct {
     __type(value, struct connection);
 } connections SEC(".maps");
 
+/* As bpf_sk_storage_get(), which makes what is not there. Who sends and who receives may make a
+ * socket's first storage at once, on two CPUs: the second is refused (-EAGAIN), and then finds it.
+ */
+static __always_inline void* socket_storage(void* map, struct sock* sk) {
+    void* found = bpf_sk_storage_get(map, sk, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+    return found ? found : bpf_sk_storage_get(map, sk, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
+
 enum { SOCKET_NOSPACE = 2 /* SOCK_NOSPACE, of socket.flags */ };
 
 enum {

@@ -36,6 +36,7 @@ static __always_inline bool begin_use(struct sock* sk, u32 received, struct sock
     struct wire_exchange_spans* all = exchange_spans_now();
     struct connection* connection;
     enum thread_calls found;
+    u64 before;
 
     use->exchanges = all ? exchanges_of_socket(all, sk) : 0;
     if (!use->exchanges)
@@ -46,7 +47,7 @@ static __always_inline bool begin_use(struct sock* sk, u32 received, struct sock
     use->calls = calls_of_thread(bpf_get_current_task_btf(), &found);
     if (!use->calls)
         return false;
-    connection = bpf_sk_storage_get(&connections, sk, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+    connection = socket_storage(&connections, sk);
     if (!connection) {
         count_loss(WIRE_LOSS_STORAGE);
         return false;
@@ -54,9 +55,9 @@ static __always_inline bool begin_use(struct sock* sk, u32 received, struct sock
     if (connection->epoch != all->epoch) {
         if (use->tcp)
             begin_connection(connection, use->tcp, sk->__sk_common.skc_num, all->epoch, received);
-        else
+        else if (claims_unix_connection(connection, all->epoch, &before))
             join_unix_connection(connection, received && is_new_unix_connection(sk, all->epoch),
-                                 all->epoch);
+                                 before);
     }
     use->connection = connection;
     if (connection->facts & CONNECTED)
@@ -273,8 +274,7 @@ static __always_inline void change_state(struct sock* sk, int before, int after)
         connect_upstream(sk);
     if (before == TCP_STATE_SYN_RECEIVED && after == TCP_STATE_ESTABLISHED) {
         tcp = exchanges_of_socket(all, sk) ? bpf_skc_to_tcp_sock(sk) : NULL;
-        connection =
-            tcp ? bpf_sk_storage_get(&connections, sk, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE) : NULL;
+        connection = tcp ? socket_storage(&connections, sk) : NULL;
         if (connection && connection->epoch != all->epoch)
             begin_connection(connection, tcp, sk->__sk_common.skc_num, all->epoch,
                              received_bytes(tcp));

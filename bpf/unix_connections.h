@@ -112,14 +112,27 @@ static __always_inline bool is_new_unix_connection(const struct sock* sk, u64 ep
     return is_new;
 }
 
-/* Seen for the first time when something is received or sent. `is_new`: nothing was before; else
- * nobody knows what was. */
+/* Whether the current thread is the one to say what is known of a connection that is seen for the
+ * first time: who sends and who receives may both see it at once, on two CPUs, and the second to
+ * say it would take back what the first has noted since. `before`: the epoch of what it has. */
+static __always_inline bool claims_unix_connection(struct connection* connection, u64 epoch,
+                                                   u64* before) {
+    *before = *(volatile u64*)&connection->epoch;
+    return *before != epoch &&
+           __sync_val_compare_and_swap(&connection->epoch, *before, epoch) == *before;
+}
+
+/* Seen for the first time when something is received or sent. `is_new`: nothing was before, which
+ * is what all zeros say; else nobody knows what was. */
 static __always_inline void join_unix_connection(struct connection* connection, bool is_new,
-                                                 u64 epoch) {
-    __builtin_memset(connection, 0, sizeof(*connection));
-    connection->epoch = epoch;
-    connection->facts = is_new ? 0 : JOINED_LATE | SEEN_LATE;
-    connection->phase = is_new ? PHASE_NEW : PHASE_RECEIVED;
+                                                 u64 before) {
+    if (before)
+        __builtin_memset(&connection->sent_ns, 0,
+                         sizeof(*connection) - __builtin_offsetof(struct connection, sent_ns));
+    if (is_new)
+        return;
+    connection->facts = JOINED_LATE | SEEN_LATE;
+    connection->phase = PHASE_RECEIVED;
 }
 
 /* Whether the peer has received all that was sent to it. */
@@ -202,17 +215,18 @@ static __always_inline struct connection* unix_connection(struct sock* sk,
                                                           const struct wire_exchange_spans* spans) {
     struct connection* connection = bpf_sk_storage_get(&connections, sk, NULL, 0);
     bool is_new;
+    u64 before;
 
     if (connection && connection->epoch == spans->epoch)
         return connection;
     if (!exchanges_of_unix(spans, sk))
         return NULL;
-    connection = bpf_sk_storage_get(&connections, sk, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
-    if (!connection)
-        return NULL;
+    connection = socket_storage(&connections, sk);
+    if (!connection || !claims_unix_connection(connection, spans->epoch, &before))
+        return connection;
     is_new = is_new_unix_connection(sk, spans->epoch);
     // The first that waits, or the only one: what was before is over.
-    join_unix_connection(connection, is_new || sk->sk_receive_queue.qlen == 1, spans->epoch);
+    join_unix_connection(connection, is_new || sk->sk_receive_queue.qlen == 1, before);
     return connection;
 }
 

@@ -284,8 +284,7 @@ static __always_inline bool is_workers_thread(void) {
 }
 
 static __always_inline struct upstream* new_upstream(struct sock* sk, u64 epoch) {
-    struct upstream* upstream =
-        bpf_sk_storage_get(&upstreams, sk, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+    struct upstream* upstream = socket_storage(&upstreams, sk);
 
     if (!upstream) {
         count_loss(WIRE_LOSS_STORAGE);

@@ -163,7 +163,7 @@ class LiveBackend final : public Backend {
     Result<void> prepare_probe(const std::string& text);
     // Asks what is in files for a probe.
     template <typename Answer>
-    Result<Answer> ask_of_probe(const std::string& text,
+    Result<Answer> ask_of_probe(const ProbeRequest& request,
                                 const std::function<Result<Answer>()>& ask);
     // Of a command, while it asks what is in files.
     WaitingForCode wait_for_code() const {
@@ -293,8 +293,9 @@ Result<void> LiveBackend::prepare_probe(const std::string& text) {
 }
 
 template <typename Answer>
-Result<Answer> LiveBackend::ask_of_probe(const std::string& text,
+Result<Answer> LiveBackend::ask_of_probe(const ProbeRequest& request,
                                          const std::function<Result<Answer>()>& ask) {
+    const std::string& text = request.text;
     if (auto prepared = prepare_probe(text); !prepared)
         return prepared.error();
     const auto asking = wait_for_code();
@@ -302,7 +303,8 @@ Result<Answer> LiveBackend::ask_of_probe(const std::string& text,
     loop_.deliver_all();
     view_.expire();
     // Which runtimes they have is told by their files.
-    if (text.find("py:") != std::string::npos || text.find("php:") != std::string::npos)
+    if (is_native_name(text) ||
+        std::ranges::any_of(request.span.points, is_native_name, &SpanPoint::probe))
         unwind_.settle(first_tables_timeout);
     if (auto refused = refuse_emulators(view_.get(), "time", text); !refused)
         return refused.error();
@@ -316,13 +318,12 @@ Result<Answer> LiveBackend::ask_of_probe(const std::string& text,
 }
 
 Result<ProbeReport> LiveBackend::add_probe(const ProbeRequest& request) {
-    return ask_of_probe<ProbeReport>(request.text,
-                                     [&] { return probes_.add(request, view_.get()); });
+    return ask_of_probe<ProbeReport>(request, [&] { return probes_.add(request, view_.get()); });
 }
 
 Result<void> LiveBackend::check_probe(const ProbeRequest& request) {
     const auto plan = ask_of_probe<ProbePlan>(
-        request.text, [&] { return probes_.plan(request, view_.get(), overhead_.costs()); });
+        request, [&] { return probes_.plan(request, view_.get(), overhead_.costs()); });
     if (!plan)
         return plan.error();
     return {};
@@ -332,7 +333,7 @@ Result<ProbePlan> LiveBackend::plan_probe(const std::string& text) {
     ProbeRequest request;
     request.text = text;
     return ask_of_probe<ProbePlan>(
-        text, [&] { return probes_.plan(request, view_.get(), overhead_.costs()); });
+        request, [&] { return probes_.plan(request, view_.get(), overhead_.costs()); });
 }
 
 Result<CallSites> LiveBackend::find_call_sites(const std::string& function) {

@@ -98,8 +98,8 @@ Error LiveProbes::nothing_to_time(const std::string& text, const ProbeReport& re
 Result<CallSites> LiveProbes::find_call_sites(const std::string& function, const TargetView& view) {
     if (const ParsedProbe named = parse_probe(function);
         named.pattern && !named.pattern->language.empty())
-        return Error{"sites", function, "calls are looked for by names of functions in files",
-                     "`time " + function + "` says which function it is", Error::Kind::usage};
+        return Error{"sites", function, "call sites are found by the names of functions in files",
+                     "`time " + function + "` shows which function it is", Error::Kind::usage};
     ParsedProbe parsed = parse_probe(function + "@*");
     if (parsed.error)
         return parsed.error->error;
@@ -276,12 +276,11 @@ void LiveProbes::update(const TargetView& view, uint64_t now_ns) {
         if (!probe.pattern.language.empty() && probe.places.size() >= most_native_places)
             continue;
         auto matches = find(probe.pattern, view, quick);
+        probe.waits_for_native = !probe.pattern.language.empty() && !matches && native_may_come_;
         // It may still come when the target changes.
-        if (!probe.pattern.language.empty() && !matches && probe.places.empty()) {
-            probe.waits_for_native = native_may_come_;
-            if (!native_may_come_)
-                tell_problem(problems, matches.error().message(), now_ns);
-        }
+        if (!probe.pattern.language.empty() && !matches && !native_may_come_ &&
+            probe.places.empty())
+            tell_problem(problems, matches.error().message(), now_ns);
         const bool waited = std::exchange(probe.being_read, false);
         ProbeReport report;
         if (matches)
@@ -289,6 +288,10 @@ void LiveProbes::update(const TargetView& view, uint64_t now_ns) {
                 tell_problem(problems, attached.error().message(), now_ns);
                 continue;
             }
+        // What has come at last cannot be probed.
+        if (probe.places.empty())
+            for (const std::string& why : report.skipped)
+                tell_problem(problems, why, now_ns);
         if (waited && !probe.being_read)
             tell_what_was_read(probe, matches, now_ns);
         if (report.places.empty())

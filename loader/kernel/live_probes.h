@@ -237,8 +237,8 @@ class LiveProbes {
     static Error nothing_to_time(const std::string& text, const ProbeReport& report);
     static std::string tail_note(const Place& place);
     Result<ProbeReport> add_span(const ProbeRequest& request, const TargetView& view);
-    // A point of a span, and where it is; nothing: in a program or library that may still come.
-    using FoundPoint = std::pair<Probe, std::optional<ProbeMatches>>;
+    // A point of a span, and where it is; an error: in what may still come.
+    using FoundPoint = std::pair<Probe, Result<ProbeMatches>>;
     Result<std::vector<FoundPoint>> find_points(const Probe& span, const TargetView& view);
     // Its spec, and probes at its points; all or nothing.
     Result<void> attach_span(Probe& span, const TargetView& view, ProbeReport& report);

@@ -184,7 +184,7 @@ Result<std::vector<LiveProbes::FoundPoint>> LiveProbes::find_points(const Probe&
             return matches.error();
         if (!matches && !may_come(probe.pattern, view))
             return matches.error();
-        std::optional<ProbeMatches> found;
+        probe.waits_for_native = !matches && !probe.pattern.language.empty();
         if (matches) {
             std::vector<std::string> why;
             for (const PlaceMatch& match : matches->places)
@@ -193,9 +193,8 @@ Result<std::vector<LiveProbes::FoundPoint>> LiveProbes::find_points(const Probe&
                 return Error{"span", point.probe,
                              fmt::format("it cannot be a point of {}", span.info.text),
                              why.front()};
-            found = std::move(*matches);
         }
-        points.emplace_back(std::move(probe), std::move(found));
+        points.emplace_back(std::move(probe), std::move(matches));
     }
     return points;
 }
@@ -256,11 +255,9 @@ Result<void> LiveProbes::attach_span(Probe& span, const TargetView& view, ProbeR
                 return give_up(Error{"span", probe.info.text, "nothing that matches can be probed",
                                      fmt::format("{}", fmt::join(report.skipped, "; "))});
         } else {
-            report.notes.push_back(fmt::format(
-                "{} {}: waits for {}", role_text(probe.point->point.role), probe.info.text,
-                probe.pattern.library.empty()
-                    ? "a program that has it"
-                    : fmt::format("{} to be loaded", probe.pattern.library)));
+            report.notes.push_back(fmt::format("{} {}: {}", role_text(probe.point->point.role),
+                                               probe.info.text,
+                                               waits_for(probe.pattern, matches.error())));
         }
         for (const SpecId made : probe.info.specs)
             span.info.specs.push_back(made);

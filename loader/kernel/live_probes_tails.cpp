@@ -121,8 +121,7 @@ std::string LiveProbes::tail_note(const Place& place) {
             "call is dropped",
             place.match.site->caller, place.returns);
     if (place.ends_in_callees)
-        return "its calls end where what it jumps to does: probes there are hit by all calls of "
-               "that";
+        return "timed until what it jumps to returns, by probes that every call of that hits";
     if (is_without_tail(place))
         return fmt::format("what it jumps to is in its times when one of {} known call "
                            "instructions calls it; calls that come by a pointer or a jump end at "

@@ -78,7 +78,7 @@ NativeFunctions::Places NativeFunctions::find(const ProbePattern& pattern, const
         asked++;
         const std::optional<NativeFunction> one = ask(pid, pattern);
         if (!one)
-            note({.problem = "the process lets us wait for its memory", .may_come = true});
+            note({.problem = "the process's memory could not be read in time", .may_come = true});
         else if (one->addresses.empty())
             note(*one);
         else

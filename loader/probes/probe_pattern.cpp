@@ -388,6 +388,10 @@ ParsedProbe parse_probe(std::string_view text) {
     return parsed;
 }
 
+bool is_native_name(std::string_view text) {
+    return language_of(text) != nullptr;
+}
+
 namespace {
 
 // Matches one element of the glob at `g` against `c`; moves `g` behind the element.

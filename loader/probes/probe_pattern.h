@@ -48,6 +48,9 @@ struct ProbePattern {
     bool kernel_function() const { return library == "kernel"; }
 };
 
+// Whether it is a name that a language has for a function written in C: `language` is set.
+bool is_native_name(std::string_view text);
+
 // Whether what it means is a place that is reached, as far as the text tells: there are no calls of
 // it, which would have a duration.
 bool is_place(const ProbePattern& pattern);

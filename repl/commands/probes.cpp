@@ -142,10 +142,10 @@ A PROBE is written
                       are allowed. Its values are the fields of its record: args.sector,
                       str(args.comm).
   py:zlib.compress, php:PDO::query
-                      a function written in C by the name that Python (CPython 3.11 to 3.15) or PHP
-                      (7.4 to 8.4) has for it, in stripped programs too. What is imported later is
-                      waited for. Functions written in the language itself cannot be timed: see
-                      `in py:FUNCTION` ("help only").
+                      a function written in C, by its name in Python (CPython 3.11 to 3.15) or PHP
+                      (7.4 to 8.4), also in stripped interpreters. If its module is not imported
+                      yet, auger waits for it. Functions written in Python or PHP themselves cannot
+                      be timed: see `in py:FUNCTION` ("help only").
   syscall:read        the calls of read(2): a span from tracepoint:syscalls:sys_enter_read to
                       tracepoint:syscalls:sys_exit_read, with durations
 A place (a line, a USDT probe, a tracepoint) has no duration: `slow` and `split` need a function, or a span.

@@ -2,6 +2,7 @@
 // Carries out the difference, says what came of it, and keeps what undo needs.
 #include "repl/session/edit_command.h"
 
+#include "loader/probes/probe_pattern.h"
 #include "repl/session/probe_report.h"
 #include "repl/session/session.h"
 #include "views/escape.h"
@@ -60,8 +61,8 @@ std::string language_advice(const SymbolTables& symbols, const std::string& text
                 return fmt::format("this is {}: there is nothing to probe; \"flame in={}\" shows "
                                    "samples with it on the stack, \"only in {}\" keeps no others",
                                    why, spell_word(text), spell_word(text));
-    // Which of them are functions of C the backend says itself.
-    if (text.starts_with("py:") || text.starts_with("php:"))
+    // Which of them are written in C the backend says itself.
+    if (is_native_name(text))
         return {};
     return fmt::format(
         "{} names functions that a runtime executes: there is nothing to probe; once "

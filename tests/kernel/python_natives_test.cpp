@@ -50,6 +50,7 @@ TEST_P(PythonNatives, AreTimedByTheirNames) {
     probes["time.sleep"] = session_.time("py:time.sleep", {Threshold::Kind::fixed, 1'000'000, 0});
     const ProbeId late = must(session_.try_time("py:unicodedata.normalize"));
     EXPECT_TRUE(session_.report.pending);
+    must(session_.try_time("py:unicodedata.nothing"));
     EXPECT_THAT(session_.report.notes,
                 testing::Contains(HasSubstr("because unicodedata is not imported")));
 
@@ -57,6 +58,9 @@ TEST_P(PythonNatives, AreTimedByTheirNames) {
     EXPECT_EQ(program_->read_line(), "imported");
     ASSERT_TRUE(
         session_.pump_until([&] { return session_.noticed("unicodedata.normalize: now"); }));
+    // That it will not come is told, too.
+    ASSERT_TRUE(
+        session_.pump_until([&] { return session_.noticed("unicodedata has no nothing"); }));
     program_->go();
     const nlohmann::json truth = program_->account();
     session_.pump_to_end();
@@ -89,15 +93,42 @@ TEST_P(PythonNatives, OthersAreRefused) {
     EXPECT_THAT(why_not("py:expand"), HasSubstr("builtins has no expand"));
     EXPECT_THAT(why_not("py:threading.Thread"), HasSubstr("it is a class"));
     EXPECT_THAT(why_not("py:str.split.more"), HasSubstr("str.split"));
-    EXPECT_THAT(why_not("py:int.__new__"), HasSubstr("all classes written in C share"));
-    EXPECT_THAT(why_not("py:list.__len__"), testing::ContainsRegex("slot|since CPython 3.12"));
-    EXPECT_THAT(why_not("py:sys.argv"), HasSubstr("it is an object of list"));
+    EXPECT_THAT(why_not("py:int.__new__"), HasSubstr("serves __new__ of all classes"));
+    EXPECT_THAT(why_not("py:list.__len__"), testing::ContainsRegex("slot|of built-in classes"));
+    EXPECT_THAT(why_not("py:sys.argv"), HasSubstr("it is a list, not a function"));
     EXPECT_THAT(why_not("py:zlib.*"), HasSubstr("no character of a name in this language"));
     EXPECT_THAT(why_not("py:"), HasSubstr("no function after the `:`"));
     program_->go();
     EXPECT_EQ(program_->read_line(), "imported");
     program_->go();
     program_->account();
+}
+
+// As points of a span, one of which waits for its module.
+TEST_P(PythonNatives, ArePointsOfSpans) {
+    SpanDefinition span;
+    span.text = "from py:math.factorial to py:time.sleep";
+    span.points = {{.role = SpanPoint::Role::from, .probe = "py:math.factorial"},
+                   {.role = SpanPoint::Role::to, .probe = "py:time.sleep"}};
+    const ProbeId known{100}, late{101};
+    must(session_.backend().add_probe({known, "known", {}, {}, span}));
+    span.text = "from py:unicodedata.normalize to py:unicodedata.category";
+    span.points = {{.role = SpanPoint::Role::from, .probe = "py:unicodedata.normalize"},
+                   {.role = SpanPoint::Role::to, .probe = "py:unicodedata.category"}};
+    const ProbeReport report = must(session_.backend().add_probe({late, "late", {}, {}, span}));
+    EXPECT_THAT(report.notes, testing::Contains(HasSubstr("because unicodedata is not imported")));
+    program_->go();
+    EXPECT_EQ(program_->read_line(), "imported");
+    ASSERT_TRUE(session_.pump_until([&] {
+        return session_.noticed("unicodedata.normalize: now") &&
+               session_.noticed("unicodedata.category: now");
+    }));
+    program_->go();
+    const nlohmann::json truth = program_->account();
+    session_.pump_to_end();
+    EXPECT_EQ(session_.model().probe_statistics(known).returns,
+              truth["calls"]["math.factorial"].get<double>());
+    EXPECT_EQ(session_.model().probe_statistics(late).returns, truth["late"].get<double>());
 }
 
 INSTANTIATE_TEST_SUITE_P(Interpreters, PythonNatives, testing::ValuesIn(pythons()), python_name);

@@ -215,7 +215,7 @@ TEST_F(TailCalls, OfFunctionsThatPointersCallEndInCallees) {
         for (const char* name : {"pointed", "pointed_throwing"}) {
             probes[name] = session.time(name);
             EXPECT_THAT(session.report.places.at(0).note,
-                        testing::HasSubstr("its calls end where what it jumps to does"));
+                        testing::HasSubstr("timed until what it jumps to returns"));
         }
         if (beside)
             for (const char* name : {"forward", "sleeper", "thrower"})
@@ -237,6 +237,24 @@ TEST_F(TailCalls, OfFunctionsThatPointersCallEndInCallees) {
             EXPECT_LE(statistics.max_ns, account["longest_ns"][name].get<uint64_t>());
         }
     }
+}
+
+// What it jumps to is timed already: the order of two probes on one return is not known, so its
+// calls end at the jump, which is said.
+TEST_F(TailCalls, BesideWhatIsTimedAlreadyEndAtTheJump) {
+    Program program("tail_times", {"--calls", "100", "--no-throws", "--wait"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    must(session.backend().set_way_out(WayOut::ret));
+    const ProbeId sleeper = session.time("sleeper");
+    const ProbeId pointed = session.time("pointed");
+    EXPECT_THAT(session.report.places.at(0).note, testing::HasSubstr("end at its own jump"));
+    program.go();
+    session.pump_to_end();
+    EXPECT_EQ(session.calls(pointed).returns, 100u);
+    EXPECT_LT(session.model().probe_statistics(pointed).min_ns, 1'000'000u);
+    EXPECT_EQ(session.calls(sleeper).unwound, 0u);
 }
 
 // `outward` is called by a pointer, and jumps into another file, so its times end at its jump:

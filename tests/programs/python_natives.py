@@ -4,7 +4,7 @@
     python3 python_natives.py
 
 It says "ready" and waits for a line; calls them in four threads; imports a module that was not there
-before, says "imported", and waits for a line; calls a function of that; and prints its account, a
+before, says "imported", and waits for a line; calls two functions of that; and prints its account, a
 line of JSON: of each function how often it was called, and of the calls of time.sleep() when each
 began and ended (CLOCK_MONOTONIC, ns).
 """
@@ -63,4 +63,5 @@ print("imported", flush=True)
 sys.stdin.readline()
 for _ in range(LATE_CALLS):
     unicodedata.normalize("NFD", "\u00e4\u00f6")
+    unicodedata.category("a")
 print(json.dumps({"calls": calls, "sleeps": sleeps, "late": LATE_CALLS}), flush=True)

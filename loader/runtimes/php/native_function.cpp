@@ -54,8 +54,8 @@ class TableSearch {
         NativeFunction found = follow(globals, name);
         if (!memory_.failed())
             return found;
-        return {.problem = memory_.late() ? "the process lets us wait for its memory"
-                                          : "what is said of it in memory cannot be read"};
+        return {.problem = memory_.late() ? "the process's memory could not be read in time"
+                                          : "its entry in the process's memory cannot be read"};
     }
 
   private:
@@ -130,7 +130,7 @@ class TableSearch {
                             "php:preg_match or php:PDO::query"};
         const uint64_t address = word(found + handler_of(layout_.version));
         if (!address)
-            return {.problem = "what is said of it in memory is not understood"};
+            return {.problem = "its entry in the process's memory is not as expected"};
         return {.addresses = with_frameless(found, address)};
     }
 

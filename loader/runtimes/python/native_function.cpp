@@ -26,7 +26,7 @@ constexpr size_t most_classes = 64;   // that one inherits from
 constexpr size_t method_name_limit = 256;
 
 constexpr const char* shared_new =
-    "all classes written in C share the function that makes their objects";
+    "one function (tp_new_wrapper) serves __new__ of all classes written in C";
 
 // What a name leads to: an object, or a PyMethodDef of a class that has no other table of names
 // (since 3.12 those of the interpreter's own are kept elsewhere).
@@ -46,8 +46,8 @@ class NameSearch {
         NativeFunction found = follow(name);
         if (!objects_.failed())
             return found;
-        return {.problem = objects_.late() ? "the process lets us wait for its memory"
-                                           : "what is said of it in memory cannot be read"};
+        return {.problem = objects_.late() ? "the process's memory could not be read in time"
+                                           : "its entry in the process's memory cannot be read"};
     }
 
   private:
@@ -85,9 +85,6 @@ NativeFunction NameSearch::follow(std::string_view name) {
         const size_t end = std::min(rest.find('.', begin), rest.size());
         const bool is_module = objects_.is_a(meaning.object, "module");
         meaning = member(meaning.object, rest.substr(begin, end - begin));
-        if (!meaning && is_builtin && begin == 0 && end < rest.size())
-            return {.problem = fmt::format("{} is not imported", rest.substr(0, end)),
-                    .may_come = true};
         if (!meaning && is_module && end < rest.size())
             return {.problem = fmt::format("{} is not imported",
                                            name.substr(0, name.size() - rest.size() + end)),
@@ -109,11 +106,9 @@ NativeFunction NameSearch::none_of(std::string_view whole, std::string_view part
     if (part == "__new__")
         return {.problem = shared_new};
     if (is_hidden_ && part.starts_with("__"))
-        return {.problem =
-                    fmt::format("what stands for {} in {} is not known: it is a class of the "
-                                "interpreter's own, of which since CPython 3.12 only "
-                                "methods are",
-                                part, whole)};
+        return {.problem = fmt::format("{} of {} cannot be looked up: of built-in classes, since "
+                                       "CPython 3.12, only methods can",
+                                       part, whole)};
     return {.problem = fmt::format("{} has no {}", whole, part)};
 }
 
@@ -165,7 +160,7 @@ NativeFunction NameSearch::defined(uint64_t definition, std::string_view name) {
         return {.problem = shared_new};
     const uint64_t address = definition ? objects_.word(definition + definition_function) : 0;
     if (!address)
-        return {.problem = "what is said of it in memory is not understood"};
+        return {.problem = "its entry in the process's memory is not as expected"};
     return {.addresses = {address}};
 }
 
@@ -176,18 +171,18 @@ NativeFunction NameSearch::function_of(Meaning meaning, std::string_view name, b
     const std::string kind = objects_.class_of(object);
     if (objects_.is_a(object, "builtin_function_or_method") ||
         kind.ends_with("cython_function_or_method")) {
-        // As pybind11 and nanobind make them: one function of C for all.
         const uint64_t self = objects_.word(object + bound_to);
         if (const std::string of = self ? objects_.class_of(self) : "";
             of == "PyCapsule" || of.find("pybind11") != of.npos)
-            return {.problem = "its module calls all of its functions by one function of C",
-                    .hint = "time the function of C++ that it stands for"};
+            return {.problem =
+                        "one dispatcher serves all functions of its module, as pybind11 makes them",
+                    .hint = "time the C++ function that it calls"};
         return defined(objects_.word(object + builtin_definition), name);
     }
     if (kind == "method_descriptor" || kind == "classmethod_descriptor")
         return defined(objects_.word(object + descriptor_definition), name);
     if (kind == "wrapper_descriptor")
-        return {.problem = "it is a slot of its class, which stands for other operations, too"};
+        return {.problem = "it is a slot of its class, whose function may serve other names, too"};
     if (may_wrap && (kind == "staticmethod" || kind == "classmethod"))
         return function_of({.object = objects_.word(object + method_callable)}, name, false);
     if (kind == "function")
@@ -197,8 +192,7 @@ NativeFunction NameSearch::function_of(Meaning meaning, std::string_view name, b
     if (objects_.is_a(object, "type"))
         return {.problem = "it is a class",
                 .hint = "its methods that are written in C can be timed"};
-    return {.problem =
-                fmt::format("it is an object of {}, which is no function written in C", kind)};
+    return {.problem = fmt::format("it is a {}, not a function written in C", kind)};
 }
 
 } // namespace
@@ -206,7 +200,7 @@ NativeFunction NameSearch::function_of(Meaning meaning, std::string_view name, b
 NativeFunction find_native_function(const ReadMemory& read, const PythonLayout& layout,
                                     uint64_t runtime, std::string_view name) {
     if (!layout.awaits.known)
-        return {.problem = "names are looked up in CPython 3.11 to 3.15 only"};
+        return {.problem = "names can be looked up in CPython 3.11 to 3.15 only"};
     return NameSearch(read, layout, runtime).find(name);
 }
 
