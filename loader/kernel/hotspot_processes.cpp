@@ -31,10 +31,9 @@ std::optional<Result<HotspotLayout>> HotspotProcesses::read(pid_t pid, const Tab
     const auto answer = std::make_shared<std::optional<Result<HotspotLayout>>>();
     const uint64_t began = clock_ns();
     const bool in_time = run_in_time([answer, pid, tables] {
-        const pid_t tid = living_thread(pid);
-        const ReadMemory read = [tid](uint64_t from, void* bytes, size_t size) {
-            return copy_process_memory(tid, from, bytes, size) ? MemoryRead::whole
-                                                               : MemoryRead::unreadable;
+        const OpenMemory memory(living_thread(pid));
+        const ReadMemory read = [&memory](uint64_t from, void* bytes, size_t size) {
+            return memory.copy(from, bytes, size) ? MemoryRead::whole : MemoryRead::unreadable;
         };
         *answer = hotspot_layout(read, tables.structs, tables.types);
     });

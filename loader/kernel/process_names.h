@@ -148,12 +148,11 @@ class ProcessNames {
         const auto reading = std::make_shared<Reading>();
         const bool in_time = run_in_time([reading, layout = process.layout, pid, read_out] {
             const uint64_t begin_ns = read_clock(CLOCK_THREAD_CPUTIME_ID);
-            const pid_t tid = living_thread(pid);
-            const ReadMemory memory = [tid](uint64_t from, void* bytes, size_t size) {
-                return copy_process_memory(tid, from, bytes, size) ? MemoryRead::whole
-                                                                   : MemoryRead::unreadable;
+            const OpenMemory memory(living_thread(pid));
+            const ReadMemory read = [&memory](uint64_t from, void* bytes, size_t size) {
+                return memory.copy(from, bytes, size) ? MemoryRead::whole : MemoryRead::unreadable;
             };
-            reading->answer = read_out(memory, *layout);
+            reading->answer = read_out(read, *layout);
             reading->cpu_ns = read_clock(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
         });
         if (in_time) {

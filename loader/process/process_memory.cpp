@@ -5,21 +5,59 @@
 #include "loader/process/proc_info.h"
 #include "loader/process/run_in_time.h"
 
+#include <fmt/format.h>
+
+#include <fcntl.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <memory>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace auger {
 
 ProcessMemory::ProcessMemory(pid_t pid) : tid_(living_thread(pid)) {}
 
-bool copy_process_memory(pid_t tid, uint64_t address, void* bytes, size_t size) {
+namespace {
+
+UniqueFd open_of(pid_t tid, const char* name) {
+    return UniqueFd(open(fmt::format("/proc/{}/{}", tid, name).c_str(), O_RDONLY | O_CLOEXEC));
+}
+
+} // namespace
+
+OpenMemory::OpenMemory(pid_t tid)
+    : tid_(tid), bytes_(open_of(tid, "mem")), pages_(open_of(tid, "pagemap")) {}
+
+bool OpenMemory::is_present(uint64_t address, size_t size) const {
+    constexpr uint64_t present = uint64_t{1} << 63;
+    std::array<uint64_t, 64> entries;
+    const uint64_t end = (address + size + page_bytes - 1) / page_bytes;
+    for (uint64_t at = address / page_bytes; at < end;) {
+        const size_t count = std::min<uint64_t>(end - at, entries.size());
+        const size_t bytes = count * sizeof(uint64_t);
+        if (pread(pages_.get(), entries.data(), bytes, static_cast<off_t>(at * sizeof(uint64_t))) !=
+                static_cast<ssize_t>(bytes) ||
+            !std::ranges::all_of(std::span(entries).first(count),
+                                 [](uint64_t entry) { return (entry & present) != 0; }))
+            return false;
+        at += count;
+    }
+    return true;
+}
+
+bool OpenMemory::copy(uint64_t address, void* bytes, size_t size) const {
+    const auto whole = static_cast<ssize_t>(size);
+    if (bytes_ && pages_ && is_present(address, size))
+        return pread(bytes_.get(), bytes, size, static_cast<off_t>(address)) == whole;
     const iovec here{bytes, size};
     const iovec there{reinterpret_cast<void*>(address), size};
-    return process_vm_readv(tid, &here, 1, &there, 1, 0) == static_cast<ssize_t>(size);
+    return process_vm_readv(tid_, &here, 1, &there, 1, 0) == whole;
 }
 
 MemoryRead read_process_memory(pid_t tid, uint64_t address, void* bytes, size_t size) {
@@ -30,7 +68,7 @@ MemoryRead read_process_memory(pid_t tid, uint64_t address, void* bytes, size_t 
     const auto read = std::make_shared<Read>();
     read->bytes.resize(size);
     const bool done = run_in_time([read, tid, address] {
-        read->whole = copy_process_memory(tid, address, read->bytes.data(), read->bytes.size());
+        read->whole = OpenMemory(tid).copy(address, read->bytes.data(), read->bytes.size());
     });
     if (!done)
         return MemoryRead::late;
@@ -43,20 +81,23 @@ MemoryRead read_process_memory(pid_t tid, uint64_t address, void* bytes, size_t 
 MemoryRead read_process_memory(pid_t tid, std::span<const MemoryRange> ranges) {
     struct Read {
         std::vector<std::byte> bytes;
-        std::vector<iovec> there;
-        bool whole = false;
+        std::vector<std::pair<uint64_t, size_t>> there; // addresses and sizes
+        bool whole = true;
     };
     const auto read = std::make_shared<Read>();
     size_t size = 0;
     for (const MemoryRange& range : ranges) {
-        read->there.push_back({reinterpret_cast<void*>(range.address), range.bytes.size()});
+        read->there.emplace_back(range.address, range.bytes.size());
         size += range.bytes.size();
     }
     read->bytes.resize(size);
     const bool done = run_in_time([read, tid] {
-        const iovec here{read->bytes.data(), read->bytes.size()};
-        read->whole = process_vm_readv(tid, &here, 1, read->there.data(), read->there.size(), 0) ==
-                      static_cast<ssize_t>(read->bytes.size());
+        const OpenMemory memory(tid);
+        std::byte* bytes = read->bytes.data();
+        for (const auto& [address, length] : read->there) {
+            read->whole = read->whole && memory.copy(address, bytes, length);
+            bytes += length;
+        }
     });
     if (!done)
         return MemoryRead::late;

@@ -3,6 +3,7 @@
 // addresses most of the time, as walks of stacks do: a piece is read at a time.
 #pragma once
 
+#include "loader/base/fd.h"
 #include "loader/base/memory.h"
 
 #include <sys/types.h>
@@ -27,12 +28,31 @@ struct MemoryRange {
     uint64_t address;
     std::span<std::byte> bytes;
 };
-// The same of several, one after the other by one call of the kernel's: there is little time in
-// which the process may go on in between.
+// The same of several, one after the other: there is little time in which the process may go on in
+// between.
 MemoryRead read_process_memory(pid_t tid, std::span<const MemoryRange> ranges);
 
 // The same without a bound of time: for work of run_in_time().
-bool copy_process_memory(pid_t tid, uint64_t address, void* bytes, size_t size);
+//
+// process_vm_readv(2) pins pages, and of those that forked processes share it makes the one whose
+// memory is read a copy of its own, which is not there meanwhile. So pages that are present
+// (proc_pid_pagemap(5)) are read by /proc/PID/mem. That one would wait for others where no signal
+// ends it, and holds the process's locks then: those are left to process_vm_readv(2), as is all
+// memory where the two files may not be opened (CAP_DAC_READ_SEARCH where it is another user's).
+class OpenMemory {
+  public:
+    // Of the process that the thread is of; of one that is gone nothing can be read.
+    explicit OpenMemory(pid_t tid);
+
+    // Whether all of it could be read.
+    bool copy(uint64_t address, void* bytes, size_t size) const;
+
+  private:
+    bool is_present(uint64_t address, size_t size) const;
+
+    pid_t tid_;
+    UniqueFd bytes_, pages_;
+};
 
 class ProcessMemory final : public Memory {
   public:

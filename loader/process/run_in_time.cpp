@@ -47,7 +47,7 @@ Workers& workers() {
 }
 
 void run(const std::shared_ptr<Worker>& worker) {
-    begin_thread("memory", capability(CAP_SYS_PTRACE));
+    begin_thread("memory", capability(CAP_SYS_PTRACE) | capability(CAP_DAC_READ_SEARCH));
     std::unique_lock lock(worker->mutex);
     worker->tid = gettid();
     while (!worker->left) {

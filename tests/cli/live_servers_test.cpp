@@ -96,7 +96,12 @@ TEST_P(LiveServers, FlamesOfSlowExchangesNameTheCause) {
     if (server.waits) { // of which a busy machine has few samples, that stand for much time each
         const double all = ns_in(flame, "python3");
         EXPECT_GE(all, of_cause);
-        EXPECT_GT(of_cause, all / 2);
+        // On a busy machine others are slow, too: so much of the time of all is the planted one's.
+        const double of_slow =
+            std::accumulate(slow.begin(), slow.end(), 0.0, [](double sum, const json& call) {
+                return sum + call["duration"].get<double>();
+            });
+        EXPECT_GT(of_cause, all * server.planted() * planted_ns / of_slow / 2);
     } else {
         EXPECT_GT(of_cause, server.planted() * planted_ns / 2);
     }

@@ -18,12 +18,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstring>
 #include <ctime>
 #include <span>
+#include <string>
 #include <thread>
+#include <vector>
 
 namespace auger {
 namespace {
@@ -156,6 +159,44 @@ TEST(ProcessMemory, IsThereWhenTheFirstThreadHasEnded) {
     waitpid(pid, nullptr, 0);
     close(ends[0]);
     close(ends[1]);
+}
+
+// Of so many pages, those that are one process's alone: proc_pid_pagemap(5).
+size_t pages_of_its_own(pid_t pid, const void* from, size_t pages) {
+    constexpr uint64_t is_exclusive = uint64_t{1} << 56;
+    const UniqueFd file(open(("/proc/" + std::to_string(pid) + "/pagemap").c_str(), O_RDONLY));
+    std::vector<uint64_t> entries(pages);
+    const auto bytes = static_cast<ssize_t>(pages * sizeof(uint64_t));
+    EXPECT_EQ(pread(file.get(), entries.data(), static_cast<size_t>(bytes),
+                    static_cast<off_t>(reinterpret_cast<uint64_t>(from) / page * sizeof(uint64_t))),
+              bytes);
+    return static_cast<size_t>(
+        std::ranges::count_if(entries, [](uint64_t entry) { return entry & is_exclusive; }));
+}
+
+// Each worker of a server would otherwise have a copy of all that is read in it.
+TEST(ProcessMemory, ThatForkedProcessesShareTheyStillShareWhenItWasRead) {
+    constexpr size_t pages = 64, words = pages * page / sizeof(uint64_t);
+    auto* const memory = static_cast<uint64_t*>(
+        mmap(nullptr, pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    for (size_t i = 0; i < words; i++)
+        memory[i] = i;
+    EXPECT_EQ(pages_of_its_own(getpid(), memory, pages), pages);
+    const pid_t child = fork();
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (;;)
+            pause();
+    }
+    std::vector<uint64_t> read(words);
+    EXPECT_EQ(
+        read_process_memory(child, reinterpret_cast<uint64_t>(memory), read.data(), pages * page),
+        MemoryRead::whole);
+    EXPECT_TRUE(std::ranges::equal(read, std::span(memory, words)));
+    EXPECT_EQ(pages_of_its_own(child, memory, pages), 0u);
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    munmap(memory, pages * page);
 }
 
 // A page that userfaultfd(2) fills, when somebody wants to.
