@@ -44,6 +44,8 @@ inline uint64_t hash_of_function(std::string_view file, std::string_view name, u
  *     read(read, layout, words)    of such: a variant of Function and FunctionProblem
  *     name(function, words)        a FunctionName: of the frame
  *     bytes_of(function)           that it takes beside itself
+ *     without_reading(words, problem)   where there is such: what is known of a function whose
+ *                                       reading had this problem, or nothing
  */
 template <typename Runtime>
 class FunctionNames {
@@ -115,6 +117,8 @@ class FunctionNames {
 
     const Name* known_name(pid_t pid, const Words& words);
     const Name* read_name(pid_t pid, const Words& words, FunctionProblem& problem);
+    const Name& keep_name(typename Processes::Process& process, const Function& function,
+                          const Words& words);
     const Function* function_of(typename Processes::Process& process, pid_t pid, const Words& words,
                                 FunctionProblem& problem);
 
@@ -164,11 +168,18 @@ const FunctionName* FunctionNames<Runtime>::read_name(pid_t pid, const Words& wo
     const Function* function = function_of(*process, pid, Runtime::function_words(words), problem);
     if (!function)
         return nullptr;
+    return &keep_name(*process, *function, words);
+}
+
+template <typename Runtime>
+const FunctionName& FunctionNames<Runtime>::keep_name(typename Processes::Process& process,
+                                                      const Function& function,
+                                                      const Words& words) {
     const Name& name =
-        process->known.names.emplace(words, Runtime::name(*function, words)).first->second;
-    processes_.count(*process, sizeof(Name) + entry_bytes + name.file.capacity() +
-                                   name.frame.function.capacity() + name.frame.file.capacity());
-    return &name;
+        process.known.names.emplace(words, Runtime::name(function, words)).first->second;
+    processes_.count(process, sizeof(Name) + entry_bytes + name.file.capacity() +
+                                  name.frame.function.capacity() + name.frame.file.capacity());
+    return name;
 }
 
 template <typename Runtime>
@@ -179,11 +190,18 @@ const FunctionName& FunctionNames<Runtime>::name(std::span<const pid_t> lineage,
             return *known;
     FunctionProblem problem = FunctionProblem::unreadable; // the process's own
     for (const pid_t pid : lineage) {
-        FunctionProblem other = FunctionProblem::unreadable;
-        if (const Name* const read =
-                read_name(pid, words, pid == lineage.front() ? problem : other))
+        FunctionProblem its_own = FunctionProblem::unreadable;
+        if (const Name* const read = read_name(pid, words, its_own))
             return *read;
+        // Who was not asked might have known it.
+        if (pid == lineage.front() || its_own == FunctionProblem::late)
+            problem = its_own;
     }
+    if constexpr (requires { Runtime::without_reading(words, problem); })
+        if (const auto function = Runtime::without_reading(words, problem))
+            for (const pid_t pid : lineage)
+                if (auto* const process = processes_.find(pid))
+                    return keep_name(*process, *function, words);
     return unnamed_.one(problem);
 }
 

@@ -373,12 +373,19 @@ ThreadId LiveNames::thread(uint32_t pid, uint32_t tid, std::string_view comm) {
         known_processes_.clear();
     auto [found, is_new] = known_processes_.try_emplace(pid);
     Process& process = found->second;
-    if (is_new) {
-        if (auto path = cgroup_path_of(static_cast<pid_t>(pid)))
+    // Numbers are used again, and who starts a container moves into its group first.
+    const uint64_t began = mappings_.image_began(static_cast<pid_t>(pid));
+    if (is_new || process.image_began != began) {
+        process.image_began = began;
+        // Of one that is gone by now it is the one that it had.
+        if (auto path = cgroup_path_of(static_cast<pid_t>(pid)); path && *path != process.cgroup) {
             process.cgroup = *std::move(path);
-        if (auto container = outermost_container(process.cgroup)) {
-            process.container_id = std::move(container->id);
-            process.container.name = std::move(container->name);
+            process.container_id.clear();
+            process.container = {};
+            if (auto container = outermost_container(process.cgroup)) {
+                process.container_id = std::move(container->id);
+                process.container.name = std::move(container->name);
+            }
         }
         const auto stat = read_stat(static_cast<pid_t>(pid));
         process.kernel = stat && stat->kernel;

@@ -178,6 +178,7 @@ class LiveNames {
     PerlFrameWords perl_frame_;                        // likewise: what is executed, not yet where
     std::vector<uint64_t> placed_;                     // likewise: its words, all in their places
     struct Process {
+        uint64_t image_began = 0; // ModuleMap::image_began()
         std::string cgroup;       // empty: unknown
         std::string container_id; // empty: of none that has one
         ContainerNames container;

@@ -276,10 +276,10 @@ void LiveProbes::update(const TargetView& view, uint64_t now_ns) {
         if (!probe.pattern.language.empty() && probe.places.size() >= most_native_places)
             continue;
         auto matches = find(probe.pattern, view, quick);
-        probe.waits_for_native = !probe.pattern.language.empty() && !matches && native_may_come_;
-        // It may still come when the target changes.
-        if (!probe.pattern.language.empty() && !matches && !native_may_come_ &&
-            probe.places.empty())
+        const bool lacks_native = !probe.pattern.language.empty() && !matches;
+        // What has waited goes on to: a module is known before its code has defined all.
+        probe.waits_for_native = lacks_native && (native_may_come_ || probe.waits_for_native);
+        if (lacks_native && !native_may_come_ && probe.places.empty())
             tell_problem(problems, matches.error().message(), now_ns);
         const bool waited = std::exchange(probe.being_read, false);
         ProbeReport report;

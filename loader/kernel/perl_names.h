@@ -30,6 +30,10 @@ struct PerlFunctions {
         return read_perl_frame(read, process.ops, words);
     }
     static FunctionName name(const PerlFrame& frame, const PerlFrameWords& words);
+    static std::optional<PerlFrame> without_reading(const PerlFrameWords& words,
+                                                    FunctionProblem problem) {
+        return problem == FunctionProblem::late ? std::nullopt : perl_frame_without_place(words);
+    }
     static size_t bytes_of(const PerlFrame& frame) {
         return frame.name.capacity() + frame.file.capacity();
     }

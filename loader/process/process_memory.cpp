@@ -34,26 +34,33 @@ UniqueFd open_of(pid_t tid, const char* name) {
 OpenMemory::OpenMemory(pid_t tid)
     : tid_(tid), bytes_(open_of(tid, "mem")), pages_(open_of(tid, "pagemap")) {}
 
-bool OpenMemory::is_present(uint64_t address, size_t size) const {
-    constexpr uint64_t present = uint64_t{1} << 63;
+OpenMemory::Pages OpenMemory::pages(uint64_t address, size_t size) const {
+    constexpr uint64_t present = uint64_t{1} << 63, of_file = uint64_t{1} << 61;
     std::array<uint64_t, 64> entries;
     const uint64_t end = (address + size + page_bytes - 1) / page_bytes;
     for (uint64_t at = address / page_bytes; at < end;) {
         const size_t count = std::min<uint64_t>(end - at, entries.size());
         const size_t bytes = count * sizeof(uint64_t);
-        if (pread(pages_.get(), entries.data(), bytes, static_cast<off_t>(at * sizeof(uint64_t))) !=
-                static_cast<ssize_t>(bytes) ||
-            !std::ranges::all_of(std::span(entries).first(count),
-                                 [](uint64_t entry) { return (entry & present) != 0; }))
-            return false;
+        const ssize_t read =
+            pread(pages_.get(), entries.data(), bytes, static_cast<off_t>(at * sizeof(uint64_t)));
+        if (read == 0)
+            return Pages::gone;
+        if (read != static_cast<ssize_t>(bytes) ||
+            !std::ranges::all_of(std::span(entries).first(count), [](uint64_t entry) {
+                return (entry & (present | of_file)) == present;
+            }))
+            return Pages::others;
         at += count;
     }
-    return true;
+    return Pages::present_private;
 }
 
 bool OpenMemory::copy(uint64_t address, void* bytes, size_t size) const {
     const auto whole = static_cast<ssize_t>(size);
-    if (bytes_ && pages_ && is_present(address, size))
+    const Pages which = bytes_ && pages_ ? pages(address, size) : Pages::others;
+    if (which == Pages::gone)
+        return false;
+    if (which == Pages::present_private)
         return pread(bytes_.get(), bytes, size, static_cast<off_t>(address)) == whole;
     const iovec here{bytes, size};
     const iovec there{reinterpret_cast<void*>(address), size};

@@ -35,20 +35,23 @@ MemoryRead read_process_memory(pid_t tid, std::span<const MemoryRange> ranges);
 // The same without a bound of time: for work of run_in_time().
 //
 // process_vm_readv(2) pins pages, and of those that forked processes share it makes the one whose
-// memory is read a copy of its own, which is not there meanwhile. So pages that are present
-// (proc_pid_pagemap(5)) are read by /proc/PID/mem. That one would wait for others where no signal
-// ends it, and holds the process's locks then: those are left to process_vm_readv(2), as is all
-// memory where the two files may not be opened (CAP_DAC_READ_SEARCH where it is another user's).
+// memory is read a copy of its own, which is not there meanwhile. So pages that are present, and no
+// file's (proc_pid_pagemap(5)), are read by /proc/PID/mem. That one would wait for others, as file
+// systems, where no signal ends it, and hold the process's locks: the rest is left to
+// process_vm_readv(2), as is all memory where the two files may not be opened (CAP_DAC_READ_SEARCH
+// where it is another user's).
 class OpenMemory {
   public:
-    // Of the process that the thread is of; of one that is gone nothing can be read.
+    // Of the process that the thread is of; of one that is gone, or that has executed another
+    // program since, nothing can be read.
     explicit OpenMemory(pid_t tid);
 
     // Whether all of it could be read.
     bool copy(uint64_t address, void* bytes, size_t size) const;
 
   private:
-    bool is_present(uint64_t address, size_t size) const;
+    enum class Pages { present_private, others, gone }; // `gone`: the memory has no process
+    Pages pages(uint64_t address, size_t size) const;
 
     pid_t tid_;
     UniqueFd bytes_, pages_;

@@ -15,6 +15,7 @@
 #include <mutex>
 #include <sstream>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -105,8 +106,13 @@ bool run_in_time(std::function<void()> work) {
     if (!all.idle) {
         if (all.stuck >= most_stuck)
             return false;
-        all.idle = std::make_shared<Worker>();
-        std::thread(run, all.idle).detach();
+        auto worker = std::make_shared<Worker>();
+        try {
+            std::thread(run, worker).detach();
+        } catch (const std::system_error&) {
+            return false; // no more threads can be made
+        }
+        all.idle = std::move(worker);
     }
     // Who is to wait for somebody else's memory again and again loads the machine first.
     const bool patient = all.stuck == 0;

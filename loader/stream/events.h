@@ -90,7 +90,7 @@ struct ThreadInfo {
     uint32_t pid = 0;
     uint32_t tid = 0;
     std::string comm;     // raw, from the target: escape at output
-    std::string cgroup{}; // path below the cgroup2 mount when the process was first seen, raw
+    std::string cgroup{}; // path below the cgroup2 mount when its program was first seen, raw
     MachineId machine{};
     ContainerNames container{}; // that the control group is of
     bool kernel = false;        // it is the kernel's own, and runs no program

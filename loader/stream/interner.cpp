@@ -2,6 +2,8 @@
 #include "loader/stream/interner.h"
 
 #include <algorithm>
+#include <functional>
+#include <string_view>
 
 namespace auger {
 
@@ -20,6 +22,10 @@ uint64_t mix(uint64_t hash, uint64_t value) {
 
 uint64_t key_of(uint32_t pid, uint32_t tid) {
     return uint64_t{pid} << 32 | tid;
+}
+
+size_t hash_of_text(std::string_view text) {
+    return std::hash<std::string_view>{}(text);
 }
 
 // A sink may be behind by some when it works on what it holds.
@@ -78,9 +84,10 @@ void Interner::free_thread(ThreadId id) {
 ThreadId Interner::thread(uint32_t pid, uint32_t tid, std::string_view comm,
                           std::string_view cgroup, const ContainerNames& container, bool kernel) {
     Names& known = names_[key_of(pid, tid)];
-    const auto has_name = [&](ThreadId id) {
+    const auto has_name = [&, group = hash_of_text(cgroup)](ThreadId id) {
         const Thread& thread = threads_[id.index()];
-        return thread.comm == comm && thread.container_known == container.known();
+        return thread.comm == comm && thread.cgroup == group &&
+               thread.container_known == container.known();
     };
     if (known.all.empty() || !has_name(known.last)) {
         const auto named = std::ranges::find_if(known.all, has_name);
@@ -102,7 +109,8 @@ ThreadId Interner::new_thread(Names& known, const ThreadInfo& info) {
         free_threads_.pop_back();
     }
     Thread& made = threads_[id.index()];
-    made = {key_of(info.pid, info.tid), info.comm, info.container.known(), {}, false};
+    made = {key_of(info.pid, info.tid), info.comm, hash_of_text(info.cgroup),
+            info.container.known(),     {},        false};
     touch(made.use);
     known.all.push_back(id);
     known.last = id;

@@ -69,6 +69,7 @@ class Interner {
     struct Thread {
         uint64_t key = 0; // pid << 32 | tid
         std::string comm;
+        size_t cgroup = 0; // its hash
         bool container_known = false;
         Use use;
         bool free = false;

@@ -63,7 +63,7 @@ CommandRow flame_command() {
         .details = R"help(
 CLASS ("help classes") shows samples of one class; without it, all, with the number of each class.
 `by KEY` groups the first level by process (the default), comm (thread name), tid, cgroup (of the
-process when it was first seen), cpu (of a wait: where it ended), host (also: machine), task (of an
+process when its program was first seen), cpu (of a wait: where it ended), host (also: machine), task (of an
 event loop of Python's, after `sample tasks`), coroutine (what tasks run, so that those of one
 function are one) or golabel (a pprof label of Go's goroutines, after `sample golabel KEY`). `under FUNCTION` shows what happens in that function, without its callers; under
 "route;fetch": in calls of fetch that route makes. --language shows only functions of Python, PHP,

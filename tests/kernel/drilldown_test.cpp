@@ -28,7 +28,7 @@ struct Build {
 
 // One recv as the program saw it; it spans the call.
 struct Received {
-    uint64_t tid, start, end, longest_ns;
+    uint64_t tid, start, end, longest_ns, waits; // `waits`: by the kernel's count
     int64_t requested, returned;
     bool late;
 };
@@ -47,11 +47,12 @@ class DrillDown : public KernelTest, public testing::WithParamInterface<Build> {
             const auto one = nlohmann::json::parse(line);
             if (one.contains("amount") && one["amount"]["calls"] == 1)
                 all.push_back({one["tid"], one["start"], one["end"], one["amount"]["longest_ns"],
-                               one["amount"]["requested"], one["amount"]["returned"], one["late"]});
+                               one["amount"]["waits"], one["amount"]["requested"],
+                               one["amount"]["returned"], one["late"]});
             if (one.contains("site") && one["site"] == "amount")
                 all.push_back({one["tid"], one["start"], one["end"],
                                one["end"].get<uint64_t>() - one["start"].get<uint64_t>(),
-                               one["requested"], one["returned"], false});
+                               one["waits"], one["requested"], one["returned"], false});
         }
         return all;
     }
@@ -101,7 +102,6 @@ TEST_P(DrillDown, EndsAtTheOneLateRecv) {
     // Every late call is there. Another one may have been as late, if it knows of it itself.
     const std::vector<Received> truth = read_log();
     ASSERT_EQ(truth.size(), account["recv_amount"].get<uint64_t>());
-    uint64_t waited_for_answer = 0;
     const uint64_t made_late = account["recv_amount_late"];
     ASSERT_GE(made_late, 5u);
     ASSERT_EQ(session.log.slow_calls.size(), session.model().slow_calls().size());
@@ -118,12 +118,10 @@ TEST_P(DrillDown, EndsAtTheOneLateRecv) {
         EXPECT_TRUE(traced.insert(&*known).second) << "twice";
         EXPECT_GT(known->longest_ns, late_ns);
         EXPECT_LE(call.end.duration_ns, known->longest_ns);
-        // How long, and that it waited all the time, and what for. One that was kept off the CPU
-        // may be as late: by other threads, or by the machine's own host, which no wait shows.
+        // That it waited, and what for. One whose answer was there already may be as late: it was
+        // kept off the CPU by other threads, or by the machine's own host, which no wait shows.
         ASSERT_TRUE(call.end.waits);
-        const auto half = call.end.duration_ns / 2;
-        const bool waited = call.end.waits->blocked_ns > half;
-        waited_for_answer += waited;
+        EXPECT_EQ(call.end.waits->blocked_ns > 0, known->waits > 0);
         // What it was asked for, and what came back.
         const StreamLog& log = session.log;
         EXPECT_EQ(log.value(call, "len"), std::to_string(known->requested));
@@ -131,7 +129,7 @@ TEST_P(DrillDown, EndsAtTheOneLateRecv) {
         if (i < before_the_end) {
             EXPECT_THAT(log.value(call, "fd"), HasSubstr(build.peer));
         }
-        if (waited) {
+        if (known->waits > 0) {
             EXPECT_THAT(kept.longest_wait.what,
                         StartsWith("recvfrom(" + std::to_string(std::stoi(log.value(call, "fd")))));
         }
@@ -156,7 +154,6 @@ TEST_P(DrillDown, EndsAtTheOneLateRecv) {
         }
     EXPECT_LE(missing, 2u);
     EXPECT_GE(surely_late, made_late / 2); // the others were asked for too late to be waited for
-    EXPECT_GE(waited_for_answer + missing, std::min(surely_late, made_late) * 9 / 10);
     EXPECT_EQ(session.lost("slow calls: rate limit"), 0u);
 }
 

@@ -192,15 +192,18 @@ TEST_F(TermsOfThreads, ByProcess) {
 }
 
 TEST_F(TermsOfThreads, ByThread) {
-    const auto last_thread = [&] {
-        pid_t last = 0;
+    // It names itself when it begins.
+    pid_t thread = 0;
+    ASSERT_TRUE(session_.pump_until([&] {
         for (const auto& entry :
-             std::filesystem::directory_iterator(fmt::format("/proc/{}/task", other_.pid())))
-            last = std::max(last, std::stoi(entry.path().filename()));
-        return last;
-    };
-    ASSERT_TRUE(session_.pump_until([&] { return last_thread() != other_.pid(); }));
-    const pid_t thread = last_thread();
+             std::filesystem::directory_iterator(fmt::format("/proc/{}/task", other_.pid()))) {
+            std::string name;
+            std::getline(std::ifstream(entry.path() / "comm"), name);
+            if (name == "spin-1")
+                thread = std::stoi(entry.path().filename());
+        }
+        return thread != 0;
+    }));
     sample({GateTerm::Kind::tid, {}, {}, static_cast<uint64_t>(thread), ""});
     EXPECT_THAT(by_tid_, testing::ElementsAre(testing::Key(thread)));
 }

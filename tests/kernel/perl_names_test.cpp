@@ -113,6 +113,24 @@ TEST_F(PerlNamesTest, OfAForkedChildAreTheProcessesThatItWasForkedFrom) {
     EXPECT_EQ(names_.name(child, gone).frame.function, "[perl: unreadable]");
 }
 
+// What is no sub has a name in any case, but its place is where the memory is.
+TEST_F(PerlNamesTest, OfAForkedChildThatIsNoSubHaveTheirPlacesFromThere) {
+    constexpr pid_t nobody = 0x7ffffff0;
+    names_.set_layout(nobody, 8, process);
+    const std::array<pid_t, 2> child = {nobody, getpid()};
+    PerlFrameWords main = words(42);
+    main.first = WIRE_FRAME_PERL | WIRE_PERL_NONE;
+    main.second = uint64_t{WIRE_PERL_FRAME_MAIN} << WIRE_PERL_FRAME_SHIFT;
+    main.place_second = uint64_t{42} << 32 | wire_perl_cookie(0, 0, perl_file_mark("o"), 42);
+    EXPECT_EQ(names_.name(child, main).frame.function, "(main)");
+    EXPECT_EQ(names_.name(child, main).frame.file, "o");
+    EXPECT_EQ(names_.name(child, main).frame.line, 42u);
+    main.place_second ^= 1; // it is freed
+    EXPECT_EQ(names_.name(child, main).frame.function, "(main)");
+    EXPECT_EQ(names_.name(child, main).frame.file, "");
+    EXPECT_THAT(names_.missing(), testing::Each(0u));
+}
+
 TEST_F(PerlNamesTest, FramesWithoutNamesAreCountedByCause) {
     PerlFrameWords unread = words(1), gone = words(1);
     unread.second = uint64_t{WIRE_PERL_FRAME_UNREAD} << WIRE_PERL_FRAME_SHIFT;

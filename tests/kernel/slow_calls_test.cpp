@@ -240,20 +240,26 @@ TEST_F(KernelTest, TheLateRecvIsFoundWithItsCaller) {
             }))
             late++;
     }
-    // Those that the service made late itself. On a busy machine others are as late: no more than
-    // its own clock, which is read before and after each, has seen.
-    auto made_late = truth["slow_wait"].get<uint64_t>();
-    EXPECT_GE(made_late, 5u);
-    EXPECT_GE(late, made_late);
-    uint64_t seen_late = 0;
+    // As many as were late by the service's own clock, which is read before and after each: all of
+    // them if the probes cannot make the difference (a tenth of a millisecond). On a busy machine
+    // that is not those that it made late: who asks late does not wait, and others wait as long.
+    // One may be missing when its thread was kept off the CPU between the clock and the call; of
+    // three that is less likely than one in a thousand (drilldown_test.cpp).
+    EXPECT_GE(truth["slow_wait"].get<uint64_t>(), 5u);
+    uint64_t seen_late = 0, surely_late = 0;
     std::ifstream file(log);
     for (std::string line; std::getline(file, line);) {
         const auto call = nlohmann::json::parse(line);
-        for (const char* received : {"found", "amount"})
-            if (call[received]["longest_ns"].get<uint64_t>() > threshold_ns)
+        for (const char* received : {"found", "amount"}) {
+            const auto longest_ns = call[received]["longest_ns"].get<uint64_t>();
+            if (longest_ns > threshold_ns)
                 seen_late += call[received]["calls"].get<uint64_t>();
+            surely_late += longest_ns > threshold_ns + 100'000;
+        }
     }
     EXPECT_LE(late, seen_late);
+    EXPECT_GT(surely_late, 0u);
+    EXPECT_GE(late + 2, surely_late);
 }
 
 } // namespace

@@ -312,7 +312,7 @@ TEST_F(Wall, WaitsThatWereNotWatchedAreNotCounted) {
 // wait for that CPU.
 TEST_F(Wall, AThreadThatIsWokenBeforeItSleepsIsRunnable) {
     // No more than a CPU may report at once (WIRE_SLOW_BURST), however quick the machine is.
-    Program program("early_wakes", {"--calls", "200", "--wait"});
+    Program program("early_wakes", {"--calls", "60", "--wait"});
     program.wait_ready();
     Session session;
     session.observe(program.pid());

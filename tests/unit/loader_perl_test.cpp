@@ -145,11 +145,24 @@ TEST_F(PerlFrameOf, WhatIsNoSub) {
     words.second = kind(WIRE_PERL_FRAME_EVAL);
     know();
     put_file("others.pl");
-    EXPECT_EQ(text_of(read()), "(eval) :0");
+    EXPECT_EQ(text_of(read()), "gone");
     memory.pieces.erase(file);
-    EXPECT_EQ(text_of(read()), "(eval) :0");
+    EXPECT_EQ(text_of(read()), "unreadable");
     memory.answer = MemoryRead::late;
     EXPECT_EQ(text_of(read()), "late");
+}
+
+TEST_F(PerlFrameOf, WhatIsNoSubHasANameOfItsOwn) {
+    const auto named = [&](wire_perl_frame frame) {
+        words.second = kind(frame);
+        const auto whole = perl_frame_without_place(words);
+        return whole ? text_of(*whole) : "none";
+    };
+    EXPECT_EQ(named(WIRE_PERL_FRAME_MAIN), "(main) :0");
+    EXPECT_EQ(named(WIRE_PERL_FRAME_EVAL), "(eval) :0");
+    EXPECT_EQ(named(WIRE_PERL_FRAME_REQUIRE), "(require) :0");
+    EXPECT_EQ(named(WIRE_PERL_FRAME_SUB), "none");
+    EXPECT_EQ(named(WIRE_PERL_FRAME_UNREAD), "none");
 }
 
 TEST_F(PerlFrameOf, NamesAreLatin1OrUtf8) {

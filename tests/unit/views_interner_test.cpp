@@ -103,6 +103,17 @@ TEST(Interning, AContainersNamesMayBecomeKnown) {
     EXPECT_EQ(interner.last_thread(1, 1), after);
 }
 
+// Numbers of processes are used again, and who starts a container moves into its group first.
+TEST(Interning, AThreadOfAnotherControlGroupIsAnotherOne) {
+    Model model;
+    Interner interner(model, Retention{});
+    const ThreadId before = interner.thread(1, 1, "x", "/group", {});
+    const ThreadId after = interner.thread(1, 1, "x", "/other", {});
+    EXPECT_EQ(model.symbols().thread(before).cgroup, "/group");
+    EXPECT_EQ(model.symbols().thread(after).cgroup, "/other");
+    EXPECT_EQ(interner.thread(1, 1, "x", "/group", {}), before);
+}
+
 TEST(Interning, WithoutALimitNothingIsGivenAgain) {
     Model model;
     Interner interner(model);

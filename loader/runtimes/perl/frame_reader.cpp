@@ -190,11 +190,13 @@ std::variant<PerlFrame, FunctionProblem> read_perl_frame(const ReadMemory& read,
     const bool is_read = parts && again;
     if (is_read && cookie_of(*parts) == cookie && *again == *parts)
         return PerlFrame{shown_name(kind_of(words), *parts), parts->file.text, parts->own_line};
-    // What is no sub has its name without reading. A text that is compiled is freed when it has
-    // been executed, and with it where that was.
-    if (kind_of(words) != WIRE_PERL_FRAME_SUB)
-        return PerlFrame{shown_name(kind_of(words), {}), {}, 0};
     return is_read ? FunctionProblem::gone : FunctionProblem::unreadable;
+}
+
+std::optional<PerlFrame> perl_frame_without_place(const PerlFrameWords& words) {
+    if (kind_of(words) == WIRE_PERL_FRAME_SUB || kind_of(words) >= WIRE_PERL_FRAME_UNREAD)
+        return std::nullopt;
+    return PerlFrame{shown_name(kind_of(words), {}), {}, 0};
 }
 
 } // namespace auger

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -33,5 +34,9 @@ struct PerlFrame {
 
 std::variant<PerlFrame, FunctionProblem> read_perl_frame(const ReadMemory& read, const PerlOps& ops,
                                                          const PerlFrameWords& words);
+
+// What is no sub has its name without reading: "(main)", "(eval)", "(require)". Where it is may be
+// read no more: a text that is compiled is freed when it has been executed.
+std::optional<PerlFrame> perl_frame_without_place(const PerlFrameWords& words);
 
 } // namespace auger
