@@ -131,6 +131,36 @@ TEST_P(PythonNatives, ArePointsOfSpans) {
     EXPECT_EQ(session_.model().probe_statistics(late).returns, truth["late"].get<double>());
 }
 
+// A module is known before its code has defined all.
+TEST_P(PythonNatives, AreWaitedForWhileTheirModuleIsBeingMade) {
+    Program program(GetParam(), {"-c", R"(
+import math, os, sys, types
+print('ready', os.getpid(), flush=True)
+input()
+made = sys.modules['made'] = types.ModuleType('made')
+input()
+made.factorial = math.factorial
+input()
+for i in range(300):
+    made.factorial(20)
+)"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    ASSERT_TRUE(
+        session.pump_until([&] { return session.backend().unwind_status().pending.empty(); }));
+    const ProbeId factorial = must(session.try_time("py:made.factorial"));
+    EXPECT_TRUE(session.report.pending);
+    program.go();
+    ASSERT_TRUE(session.pump_until([&] { return session.noticed("made has no factorial"); }));
+    program.go();
+    ASSERT_TRUE(session.pump_until([&] { return session.noticed("made.factorial: now"); }));
+    program.go();
+    session.pump_to_end();
+    EXPECT_EQ(program.wait_exit(), 0);
+    EXPECT_EQ(session.calls(factorial).returns, 300u);
+}
+
 INSTANTIATE_TEST_SUITE_P(Interpreters, PythonNatives, testing::ValuesIn(pythons()), python_name);
 
 } // namespace
