@@ -373,7 +373,7 @@ ThreadId LiveNames::thread(uint32_t pid, uint32_t tid, std::string_view comm) {
         known_processes_.clear();
     auto [found, is_new] = known_processes_.try_emplace(pid);
     Process& process = found->second;
-    // Numbers are used again, and who starts a container moves into its group first.
+    // Pids are reused, and what starts a container moves into its group before it executes it.
     const uint64_t began = mappings_.image_began(static_cast<pid_t>(pid));
     if (is_new || process.image_began != began) {
         process.image_began = began;

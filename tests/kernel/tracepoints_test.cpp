@@ -196,7 +196,7 @@ TEST_F(Tracepoints, WhatBeginsOnAThreadMayEndInAnInterrupt) {
     }));
     const CallStatistics spans = session.model().probe_statistics(timer);
     EXPECT_EQ(spans.entries, sleeps);
-    EXPECT_GT(spans.returns, 0u);
+    EXPECT_GE(spans.returns, sleeps * 9 / 10); // nobody else traces here meanwhile
     EXPECT_TRUE(session.calls(timer).add_up());
     EXPECT_EQ(spans.dropped, 0u);
     // Timers of the whole machine run out: they are nobody's stray ends.
