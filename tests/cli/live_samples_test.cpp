@@ -287,8 +287,12 @@ TEST_F(LiveSamples, WhoEndsAWaitIsNamed) {
         const std::string stack = entry["stack"].dump();
         if (stack.find("\"porter\"") == stack.npos || stack.find("\"[woken by ") == stack.npos)
             continue;
+        // The bell, and nothing else; but its first call of a function may find another thread
+        // changing the memory map (a page fault, or memory for its own use).
+        if (stack.find("\"rwsem_down_") != stack.npos)
+            continue;
         EXPECT_THAT(stack, HasSubstr("\"await_bell\""));
-        EXPECT_THAT(stack, HasSubstr("\"ring\"")) << "the bell, and nothing else";
+        EXPECT_THAT(stack, HasSubstr("\"ring\""));
         const size_t at = stack.find("[woken by ") + 10;
         wakers.insert(stack.substr(at, stack.find(']', at) - at));
     }

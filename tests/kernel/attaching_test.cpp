@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Probes that are attached to processes one by one: where there come to be too many, and how they
 // are detached.
+#include "loader/base/quantile.h"
 #include "tests/kernel/program.h"
 #include "tests/kernel/session.h"
 #include "tests/kernel/ways.h"
-#include "loader/base/quantile.h"
 
 #include <fmt/format.h>
 
@@ -51,7 +51,7 @@ TEST_P(OneByOne, AreProbedAllAtOnceWhenThereAreTooMany) {
     const ProbeId probe = session.time("liblate_work:late_work");
     const size_t links = session.backend().links().size() - others;
     ASSERT_GE(links, few); // as there are processes that map it and are not observed
-    EXPECT_FALSE(session.noticed("probed in all processes"));
+    EXPECT_EQ(session.notice_with("probed in all processes"), "");
     session.observe(first(many));
     ASSERT_TRUE(session.pump_until([&] { return session.noticed("probed in all processes"); }));
     EXPECT_TRUE(session.noticed(fmt::format("{} processes of the target map it", many)));

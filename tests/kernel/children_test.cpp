@@ -143,7 +143,7 @@ TEST_F(ShortLivedChildren, AreNoReasonToSampleAMachineOtherwise) {
     EXPECT_TRUE(session.pump_until(
         [&] { return said.wait_for(std::chrono::seconds(0)) == std::future_status::ready; }));
     EXPECT_EQ(said.get()["processes"], 100);
-    EXPECT_FALSE(session.noticed("sampling by CPU from now on"));
+    EXPECT_EQ(session.notice_with("sampling by CPU from now on"), "");
 }
 
 // Each ends by calling exit once. Others map the C library too.
@@ -231,7 +231,7 @@ TEST_F(ShortLivesByName, OfAnotherUserAreNotSampled) {
     shell.go();
     ASSERT_EQ(pump_to_end(session, shell), 100u);
     EXPECT_EQ(session.model().samples_received(), 0u);
-    EXPECT_FALSE(session.noticed("starts and ends threads often"));
+    EXPECT_EQ(session.notice_with("starts and ends threads often"), "");
 }
 
 // They have ended before anybody hears of them, and nobody can ask what they had mapped.

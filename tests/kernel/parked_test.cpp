@@ -74,7 +74,7 @@ TEST_P(ParkedGoroutines, WaitAsLongAsTheProgramSaysAndForThat) {
         return session.calls(probes["main.forever"]).entries == 8 &&
                session.calls(probes["main.leaves"]).open == 0;
     }));
-    EXPECT_FALSE(session.noticed("goroutines"));
+    EXPECT_EQ(session.notice_with("goroutines"), "");
     for (const auto& [name, truth] : account["functions"].items()) {
         SCOPED_TRACE(name);
         const Calls calls = session.calls(probes.at(name));

@@ -107,10 +107,11 @@ void Session::expect_samples_add_up() {
     EXPECT_EQ(ledger.lost.at("records: malformed"), 0u);
 }
 
-bool Session::noticed(const std::string& text) const {
-    return std::any_of(model_.notices().begin(), model_.notices().end(), [&](const Notice& notice) {
-        return notice.text.find(text) != std::string::npos;
-    });
+std::string Session::notice_with(const std::string& text) const {
+    for (const Notice& notice : model_.notices())
+        if (notice.text.find(text) != std::string::npos)
+            return notice.text;
+    return {};
 }
 
 std::vector<std::string> Session::stack_names(StackId stack) const {

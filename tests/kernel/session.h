@@ -68,8 +68,9 @@ class Session {
     // Ticks of the sampler = samples + filtered + lost samples, and the model got all that was
     // sent. Only when nothing is sampled now: the counters are not read in one moment.
     void expect_samples_add_up();
-    // A notice that contains the text was given.
-    bool noticed(const std::string& text) const;
+    // The first notice that contains the text; empty: none was given.
+    std::string notice_with(const std::string& text) const;
+    bool noticed(const std::string& text) const { return !notice_with(text).empty(); }
     // The names on a stack, leaf first, inlined functions included.
     std::vector<std::string> stack_names(StackId stack) const;
 

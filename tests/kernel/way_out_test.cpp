@@ -43,7 +43,7 @@ TEST_F(ExitAuto, ChoosesReturnProbesWhereNothingUnwindsAndStays) {
     EXPECT_EQ(session.calls(probe).entries, 20'000u);
     EXPECT_EQ(session.calls(probe).returns, 20'000u);
     EXPECT_EQ(session.backend().links(), links);
-    EXPECT_FALSE(session.noticed("exit instructions"));
+    EXPECT_EQ(session.notice_with("exit instructions"), "");
 }
 
 TEST_F(ExitAuto, ProbesExitInstructionsWhereReturnProbesBreakStacks) {
@@ -208,7 +208,7 @@ TEST_F(ExitAuto, FallsBackWithoutLosingCalls) {
     EXPECT_EQ(exit(), "trampoline");
     program.go();
     ASSERT_TRUE(session.pump_until([&] { return session.calls(probe).returns > 10'000; }));
-    EXPECT_FALSE(session.noticed("exit instructions"));
+    EXPECT_EQ(session.notice_with("exit instructions"), "");
 
     session.observe({program.pid(), thrower.pid()});
     EXPECT_TRUE(session.noticed("exit instructions instead of the uretprobe, because"));

@@ -9,8 +9,8 @@
 // meanwhile: all that is done at these switches holds it up. The line then ends with how often it
 // left the CPU so.
 //
-// It runs before all ordinary threads where it may (SCHED_FIFO), and leaves the CPU alone for a
-// while after each call, so that neighbours do not take the CPU away in the middle of one.
+// It runs before all ordinary threads where it may, and leaves the CPU alone for a while after each
+// call, so that neighbours do not take the CPU away in the middle of one.
 #define _GNU_SOURCE
 #include "common/truth.h"
 
@@ -106,8 +106,7 @@ int main(int argc, char** argv) {
                                           .options = options,
                                           .option_count = 5};
     truth_start(argc, argv, &program);
-    const struct sched_param first = {.sched_priority = 1};
-    (void)sched_setscheduler(0, SCHED_FIFO, &first);
+    truth_run_first();
     if (switches && !start_partner())
         return 1;
     uint64_t state = 88172645463325252u;

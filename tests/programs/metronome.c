@@ -2,15 +2,13 @@
 //
 // Threads that work for an eighth of each period and sleep until the next one begins: what a
 // sampler that is in step with them gets wrong. Each knows how long it went on, and what of it its
-// CPU clock counted. They run before all ordinary threads where they may (SCHED_FIFO), so as to
-// keep the beat.
+// CPU clock counted. They run before all ordinary threads where they may, so as to keep the beat.
 #define _GNU_SOURCE
 #include "common/clocks.h"
 #include "common/truth.h"
 
 #include <inttypes.h>
 #include <pthread.h>
-#include <sched.h>
 #include <time.h>
 
 enum { thread_count = 4 };
@@ -23,8 +21,7 @@ static void* beat(void* argument) {
     char name[16];
     snprintf(name, sizeof name, "beat-%" PRIu64, index);
     truth_name_thread(name);
-    const struct sched_param first = {.sched_priority = 1};
-    (void)sched_setscheduler(0, SCHED_FIFO, &first);
+    truth_run_first();
     const uint64_t start = truth_now();
     uint64_t next = start - start % period + index * period / thread_count, state = start | 1;
     while (truth_running()) {

@@ -8,7 +8,8 @@
 // Own time of a function is what passes inside it, less what passes inside the functions that it
 // calls. A profiler sees a call from somewhere between just before it and its first instruction to
 // somewhere between its last and just after it: the sum of these gaps in a call, `gap`, is how far
-// the two may be apart.
+// the two may be apart. It runs before all ordinary threads where it may: what waits for a CPU
+// there is in the gap.
 #include "common/truth.h"
 
 #include <inttypes.h>
@@ -181,6 +182,7 @@ int main(int argc, char** argv) {
     calls = calloc(most_calls, sizeof *calls);
     truth_start(argc, argv, &program);
     truth_expect(calls != NULL, "no memory");
+    truth_run_first();
     for (uint64_t done = 0; calls && done < most_calls && truth_more(done); done++) {
         current = (struct call){0};
         const uint64_t jumped_before = jumped;

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -244,6 +245,11 @@ void truth_expect(bool holds, const char* what) {
 
 void truth_name_thread(const char* name) {
     pthread_setname_np(pthread_self(), name);
+}
+
+void truth_run_first(void) {
+    const struct sched_param first = {.sched_priority = 1};
+    (void)sched_setscheduler(0, SCHED_FIFO, &first);
 }
 
 void truth_spin_us(uint64_t microseconds) {

@@ -90,6 +90,9 @@ void truth_wait(void);
 void truth_expect(bool holds, const char* what);
 
 void truth_name_thread(const char* name);
+// The thread runs before all ordinary ones where it may (SCHED_FIFO). It has to leave the CPU alone
+// now and then: who takes 95 % of one second is held up for the rest of it.
+void truth_run_first(void);
 void truth_sleep_us(uint64_t microseconds);
 // For so much CPU time of the thread.
 void truth_spin_us(uint64_t microseconds);
