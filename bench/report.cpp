@@ -35,8 +35,8 @@ std::string number(double value, const char* unit) {
     return fmt::format("{:.{}f} {}", value, digits, unit);
 }
 
-constexpr int code_of_missed_aims = 4;
-bool missed = false;
+constexpr int code_of_missed_aims = 4, code_of_missing_figures = 1;
+bool missed = false, missing = false;
 
 std::string verdict(double value, std::optional<double> aim, const std::string& shown_aim) {
     return aim ? fmt::format("{} {}", shown_aim, bench::verdict(value <= *aim)) : "";
@@ -50,7 +50,9 @@ const char* verdict(bool met) {
 }
 
 int exit_code() {
-    return missed ? code_of_missed_aims : 0;
+    if (missed)
+        return code_of_missed_aims;
+    return missing ? code_of_missing_figures : 0;
 }
 
 void begin_table(const std::string& title, const std::string& about, const std::string& first,
@@ -81,6 +83,7 @@ void print_absolute(const std::string& what, const Series& values, const char* u
 }
 
 void print_skipped(const std::string& what, const std::string& reason) {
+    missing = true;
     fmt::print("| {} | | | | not measured: {} | |\n", what, reason);
     std::fflush(stdout);
 }

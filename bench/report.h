@@ -29,11 +29,11 @@ void print_row(const std::string& what, const Series& first, const Series& secon
 // A row of one absolute figure, with an aim in the same unit.
 void print_absolute(const std::string& what, const Series& values, const char* unit,
                     std::optional<double> aim = {});
-// A line that a figure is missing, and why.
+// A line that a figure is missing, and why; remembered for exit_code().
 void print_skipped(const std::string& what, const std::string& reason);
 // "met" or "missed", as the tables have it; remembered for exit_code().
 const char* verdict(bool met);
-// Of a bench that printed what it wanted: 0, or 4 when an aim was missed.
+// Of a bench that went to its end: 4 when an aim was missed, 1 when a figure is missing, else 0.
 int exit_code();
 
 } // namespace auger::bench

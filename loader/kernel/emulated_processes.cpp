@@ -14,9 +14,11 @@ namespace {
 
 bool maps(pid_t pid, const TargetModule& module) {
     const auto mappings = read_maps(pid);
-    return mappings && std::ranges::any_of(*mappings, [&](const Mapping& mapping) {
-               return FileIdentity{mapping.device, mapping.inode} == module.mapped;
-           });
+    if (!mappings)
+        return !has_ended(pid); // of what cannot be seen the worst
+    return std::ranges::any_of(*mappings, [&](const Mapping& mapping) {
+        return FileIdentity{mapping.device, mapping.inode} == module.mapped;
+    });
 }
 
 Error refusal(const std::string& operation, const std::string& subject, const std::string& what,

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <set>
+#include <string>
 
 namespace auger {
 
@@ -26,6 +27,7 @@ class EmulatorWatch {
 
   private:
     void on_mapping(const ProcessEvent& mapping);
+    void withdraw(const TargetModule& module, const std::string& why);
 
     const CurrentView& view_;
     LiveProbes& probes_;

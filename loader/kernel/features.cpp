@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <fstream>
 
@@ -49,8 +50,10 @@ bool knows_uprobe_multi(uint32_t attach_type) {
 // refused.
 UniqueFd load_typed_program(const char* name, bpf_attach_type attach_type) {
     int type = libbpf_find_vmlinux_btf_id(name, attach_type);
-    if (type <= 0)
+    if (type <= 0) {
+        errno = type ? -type : ENOENT;
         return {};
+    }
     bpf_insn instructions[2] = {};
     instructions[0].code = BPF_ALU64 | BPF_MOV | BPF_K; // r0 = 0
     instructions[1].code = BPF_JMP | BPF_EXIT;
@@ -78,9 +81,10 @@ bool may_visit_tasks() {
     return link && UniqueFd(bpf_iter_create(link.get()));
 }
 
-// Some kernels that let programs visit threads refuse this.
-bool may_visit_maps() {
-    return static_cast<bool>(load_typed_program("bpf_map_elem", BPF_TRACE_ITER));
+// Some kernels that let programs visit threads refuse this. Empty: this one does not.
+std::string fault_of_map_iterators() {
+    const bool loaded = static_cast<bool>(load_typed_program("bpf_map_elem", BPF_TRACE_ITER));
+    return loaded ? "" : std::strerror(errno);
 }
 
 // While it lives, libbpf does not say on standard error what it has not found.
@@ -225,7 +229,8 @@ Features Features::detect(LinkProcesses* processes) {
         detect_uprobes(features, processes);
         features.context_switches = may_watch_context_switches();
         features.task_iterators = may_visit_tasks();
-        features.map_iterators = may_visit_maps();
+        features.map_iterators_fault = fault_of_map_iterators();
+        features.map_iterators = features.map_iterators_fault.empty();
         features.disables_preemption = may_disable_preemption();
         const std::string missing = missing_socket_tracepoints();
         features.socket_tracepoints = missing.empty();
@@ -325,8 +330,8 @@ std::vector<Capability> Features::describe() const {
                  "`stacks` is refused",
                  "use a kernel with BTF, of Linux 5.8 or later", State::degraded),
             line("map iterators", map_iterators, "`open` lists goroutines' calls, too",
-                 "BPF iterators over maps may not be used, so goroutines' open calls are counted "
-                 "but not listed",
+                 "BPF iterators over maps may not be used (" + map_iterators_fault +
+                     "), so goroutines' open calls are counted but not listed",
                  "use a kernel with BTF, of Linux 5.9 or later, that does not forbid them",
                  State::degraded),
             line("socket tracepoints", socket_tracepoints,

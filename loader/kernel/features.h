@@ -41,7 +41,7 @@ struct Features {
     bool replaced_files = false;     // what is mapped can be opened though its path leads elsewhere
     // Why not, where there is more than one reason.
     std::string uprobes_fault, uprobe_multi_fault, privilege_fault, socket_tracepoints_fault,
-        tracepoints_fault;
+        map_iterators_fault, tracepoints_fault;
     // What functions of the kernel could be probed by, and is not there; empty: it is.
     std::string no_kernel_probes;
 

@@ -30,7 +30,7 @@ std::optional<Result<HotspotLayout>> HotspotProcesses::read(pid_t pid, const Tab
     // Of both threads: should it be late, that one still writes.
     const auto answer = std::make_shared<std::optional<Result<HotspotLayout>>>();
     const uint64_t began = clock_ns();
-    const bool in_time = run_in_time([answer, pid, tables] {
+    const bool in_time = run_in_time(pid, [answer, pid, tables] {
         const OpenMemory memory(living_thread(pid));
         const ReadMemory read = [&memory](uint64_t from, void* bytes, size_t size) {
             return memory.copy(from, bytes, size) ? MemoryRead::whole : MemoryRead::unreadable;

@@ -3,6 +3,7 @@
 
 #include "loader/process/proc_info.h"
 #include "loader/process/proc_maps.h"
+#include "loader/process/run_in_time.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 namespace auger {
@@ -64,8 +66,15 @@ std::optional<pid_t> find_other_code(pid_t pid, FileIdentity mapped, int file_fd
         auto all = all_pids();
         pids = all ? *std::move(all) : std::vector<pid_t>();
     }
-    auto found = std::ranges::find_if(
-        pids, [&](pid_t one) { return runs_other_code(one, mapped, file_fd, offsets); });
+    // Of both threads: pages of a file may be long in coming.
+    const auto file = std::make_shared<const UniqueFd>(fcntl(file_fd, F_DUPFD_CLOEXEC, 0));
+    const std::vector<uint64_t> places(offsets.begin(), offsets.end());
+    const auto found = std::ranges::find_if(pids, [&](pid_t one) {
+        const auto look = [one, mapped, file, places] {
+            return runs_other_code(one, mapped, file->get(), places);
+        };
+        return result_in_time(one, look, tenths_for_files).value_or(true);
+    });
     return found == pids.end() ? std::nullopt : std::optional(*found);
 }
 

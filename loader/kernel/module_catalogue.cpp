@@ -235,8 +235,11 @@ UnwindProof ModuleCatalogue::prove_no_unwinding_in(std::span<const pid_t> pids) 
     pauses_left_ = most_pauses;
     for (pid_t pid : pids) {
         auto maps = read_maps(pid);
-        if (!maps)
+        if (!maps && has_ended(pid))
             continue;
+        if (!maps)
+            return {false, fmt::format("what process {} has mapped cannot be read: {}", pid,
+                                       maps.error().cause)};
         const FileIdentity program = program_of(pid);
         const std::optional<RootFolders::Root> root = roots_.of(pid);
         for (const Mapping& mapping : *maps) {

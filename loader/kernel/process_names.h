@@ -146,7 +146,7 @@ class ProcessNames {
             return std::nullopt;
         // Of both threads: should it be late, that one still writes.
         const auto reading = std::make_shared<Reading>();
-        const bool in_time = run_in_time([reading, layout = process.layout, pid, read_out] {
+        const bool in_time = run_in_time(pid, [reading, layout = process.layout, pid, read_out] {
             const uint64_t begin_ns = read_clock(CLOCK_THREAD_CPUTIME_ID);
             const OpenMemory memory(living_thread(pid));
             const ReadMemory read = [&memory](uint64_t from, void* bytes, size_t size) {

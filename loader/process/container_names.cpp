@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/process/container_names.h"
 
+#include "loader/process/run_in_time.h"
 #include "loader/process/safe_open.h"
 
 #include <fmt/format.h>
@@ -83,14 +84,18 @@ std::string host_name(const ContainerHost& host, const Container& container) {
         std::from_chars(processes->data(), processes->data() + processes->size(), pid).ec !=
             std::errc())
         return "";
-    auto root = open_folder(fmt::format("{}/proc/{}/root", host.root, pid));
-    if (!root)
-        return "";
-    auto file = open_regular_beneath(root->get(), "/etc/hostname", Symlinks::refuse);
-    if (!file)
-        return "";
-    auto text = read_all(file->get(), 256);
-    return text ? text->substr(0, text->find('\n')) : "";
+    const auto name =
+        result_in_time(pid, [folder = fmt::format("{}/proc/{}/root", host.root, pid)] {
+            auto root = open_folder(folder);
+            if (!root)
+                return std::string();
+            auto file = open_regular_beneath(root->get(), "/etc/hostname", Symlinks::refuse);
+            if (!file)
+                return std::string();
+            auto text = read_all(file->get(), 256);
+            return text ? text->substr(0, text->find('\n')) : "";
+        });
+    return name.value_or("");
 }
 
 } // namespace

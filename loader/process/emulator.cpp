@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <sys/utsname.h>
+
 namespace auger {
 namespace {
 
@@ -33,6 +35,14 @@ std::string emulator_mapping(std::string_view path) {
     return base_name(path).starts_with("libdynamorio.so") ? "DynamoRIO" : "";
 }
 
+bool maps_code_as_data(std::string_view executable) {
+    utsname machine{};
+    uname(&machine);
+    const std::string qemu = fmt::format("qemu-{}", machine.machine);
+    const std::string_view name = base_name(executable);
+    return name == qemu || name == qemu + "-static";
+}
+
 std::string emulator_of(pid_t pid, std::span<const Mapping> maps) {
     const auto executable = exe_path(pid);
     std::string name = executable ? emulator_named(*executable) : "";
@@ -44,7 +54,7 @@ std::string emulator_of(pid_t pid, std::span<const Mapping> maps) {
 
 std::string emulator_of(pid_t pid) {
     const auto maps = read_maps(pid);
-    return maps ? emulator_of(pid, *maps) : "";
+    return emulator_of(pid, maps ? *maps : std::vector<Mapping>());
 }
 
 } // namespace auger

@@ -20,5 +20,8 @@ std::string emulator_of(pid_t pid, std::span<const Mapping> maps);
 // The same by what it executes and a file that it maps.
 std::string emulator_named(std::string_view executable);
 std::string emulator_mapping(std::string_view path);
+// Whether it is qemu-user for programs of this machine's architecture: their code is mapped to be
+// read, which the kernel tells nobody of.
+bool maps_code_as_data(std::string_view executable);
 
 } // namespace auger

@@ -8,12 +8,22 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <set>
 
 namespace auger {
+
+Error process_error(const std::string& operation, pid_t pid, std::string cause) {
+    return {operation,
+            std::to_string(pid),
+            cause == std::strerror(ENOENT) ? std::strerror(ESRCH) : std::move(cause),
+            {}};
+}
+
 namespace {
 
 // Of /proc/PID/stat's flags: PF_KTHREAD of linux/sched.h.
@@ -178,16 +188,6 @@ Result<std::string> exe_path(pid_t pid) {
     if (path.ends_with(deleted))
         path.resize(path.size() - deleted.size());
     return path;
-}
-
-Result<std::string> command_line_of(pid_t pid) {
-    auto text = read_file(fmt::format("/proc/{}/cmdline", pid), 4096);
-    if (!text)
-        return process_error("read command line of process", pid);
-    while (text->ends_with('\0'))
-        text->pop_back();
-    std::ranges::replace(*text, '\0', ' ');
-    return text;
 }
 
 static Result<uint64_t> status_number(pid_t tid, const char* key) {

@@ -40,9 +40,6 @@ Result<std::vector<pid_t>> threads_of(pid_t pid);
 pid_t living_thread(pid_t pid);
 // Command name of a thread or process, without the newline.
 Result<std::string> comm_of(pid_t tid);
-// The words that the process was started with, joined by blanks and cut to 4 kB; empty for kernel
-// threads. The process may have changed them.
-Result<std::string> command_line_of(pid_t pid);
 // How often a thread has gone off its CPU to wait for something.
 Result<uint64_t> waits_of(pid_t tid);
 // How often it has gone off its CPU, to wait or because another one came to it.
@@ -65,6 +62,9 @@ Result<std::vector<pid_t>> pids_by_name(std::string_view name);
 Result<pid_t> process_of_thread(pid_t tid);
 // The pid in the process's innermost pid namespace (the number the target itself sees).
 Result<pid_t> namespace_pid(pid_t pid);
+// What failed for the process by the system's word, for which a file of /proc/PID that is not there
+// means that the process is not.
+Error process_error(const std::string& operation, pid_t pid, std::string cause);
 // Real uid of the process.
 Result<uid_t> uid_of(pid_t pid);
 // Whether seccomp(2) restricts the process's system calls; also where that is not known.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loader/process/process_activity.h"
 
+#include "loader/process/command_line.h"
+
 #include <unistd.h>
 
 namespace auger {

@@ -74,7 +74,7 @@ MemoryRead read_process_memory(pid_t tid, uint64_t address, void* bytes, size_t 
     };
     const auto read = std::make_shared<Read>();
     read->bytes.resize(size);
-    const bool done = run_in_time([read, tid, address] {
+    const bool done = run_in_time(tid, [read, tid, address] {
         read->whole = OpenMemory(tid).copy(address, read->bytes.data(), read->bytes.size());
     });
     if (!done)
@@ -98,7 +98,7 @@ MemoryRead read_process_memory(pid_t tid, std::span<const MemoryRange> ranges) {
         size += range.bytes.size();
     }
     read->bytes.resize(size);
-    const bool done = run_in_time([read, tid] {
+    const bool done = run_in_time(tid, [read, tid] {
         const OpenMemory memory(tid);
         std::byte* bytes = read->bytes.data();
         for (const auto& [address, length] : read->there) {

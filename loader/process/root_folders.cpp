@@ -4,10 +4,9 @@
 #include "loader/process/proc_info.h"
 #include "loader/process/safe_open.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/magic.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,13 +21,27 @@ std::string mount_namespace(const std::string& process) {
     return {link, static_cast<size_t>(std::max<ssize_t>(length, 0))};
 }
 
+// A folder as the kernel knows it already: its file system, which may be another process's (FUSE),
+// is not asked.
+std::optional<struct statx> known_of(const std::string& folder) {
+    struct statx known;
+    if (statx(AT_FDCWD, folder.c_str(), AT_STATX_DONT_SYNC, STATX_INO, &known) != 0)
+        return std::nullopt;
+    return known;
+}
+
+bool same_device(const struct statx& a, const struct statx& b) {
+    return a.stx_dev_major == b.stx_dev_major && a.stx_dev_minor == b.stx_dev_minor;
+}
+
 // Names one view of the file system: the mount namespace and the folder that is its root.
 std::string root_identity(const std::string& process) {
     const std::string mounts = mount_namespace(process);
-    struct stat status;
-    if (mounts.empty() || stat((process + "/root").c_str(), &status) != 0)
+    const auto root = known_of(process + "/root");
+    if (mounts.empty() || !root)
         return {};
-    return fmt::format("{} {} {}", mounts, status.st_dev, status.st_ino);
+    return fmt::format("{} {}:{} {}", mounts, root->stx_dev_major, root->stx_dev_minor,
+                       root->stx_ino);
 }
 
 // A root within /proc, as processes have that give up all files: our own readers, of which each one
@@ -36,8 +49,8 @@ std::string root_identity(const std::string& process) {
 // brought along nothing, so what they map is as we see it. A container's processes bring their
 // mounts along, and may have such a root, too: their files are not ours for that.
 bool has_no_files(const std::string& process) {
-    struct statfs system;
-    return statfs((process + "/root").c_str(), &system) == 0 && system.f_type == PROC_SUPER_MAGIC &&
+    const auto root = known_of(process + "/root"), proc = known_of("/proc");
+    return root && proc && same_device(*root, *proc) &&
            mount_namespace(process) == mount_namespace("/proc/self");
 }
 

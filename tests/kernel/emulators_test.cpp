@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Probes and programs that run others by translating their code, by the one of them that everybody
-// has: Valgrind dies of SIGTRAP when it translates a breakpoint.
+// Probes and programs that run others by translating their code: Valgrind dies of SIGTRAP when it
+// translates a breakpoint, and qemu-user's programs do.
 #include "tests/kernel/program.h"
 #include "tests/kernel/session.h"
+#include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 namespace auger::test {
@@ -96,6 +99,56 @@ TEST_F(Emulators, ThatStartLaterFindNoProbes) {
     session.pump_to_end();
     EXPECT_TRUE(program.account()["ok"].get<bool>());
     EXPECT_EQ(program.wait_exit(), 0);
+}
+
+// Each is told by what it maps first, before the program that it runs calls anything.
+class LateEmulators : public KernelTest {
+  protected:
+    // `command` runs the program of the tests, which another process has probes in.
+    void start_late(const std::string& command, std::vector<std::string> arguments,
+                    const std::string& expected) {
+        Program program("prologues",
+                        {"--function", "starts_push", "--calls", "100000000", "--pause-us", "100"});
+        program.wait_ready();
+        Session session;
+        session.observe(program.pid());
+        const ProbeId probe = session.time("starts_push");
+        ASSERT_TRUE(session.pump_until([&] { return session.calls(probe).returns > 100; }));
+        for (const char* argument : {"--function", "starts_push", "--calls", "1000", "--wait"})
+            arguments.push_back(argument);
+        Program late(command, arguments);
+        late.wait_ready();
+        EXPECT_TRUE(session.pump_until([&] { return session.noticed("is no longer timed"); }));
+        EXPECT_THAT(session.notice_with("starts_push is no longer timed"), HasSubstr(expected));
+        late.go();
+        EXPECT_TRUE(late.account()["ok"].get<bool>());
+        EXPECT_EQ(late.wait_exit(), 0);
+        program.signal(SIGTERM);
+        session.pump_to_end();
+        EXPECT_TRUE(program.account()["ok"].get<bool>());
+        EXPECT_EQ(program.wait_exit(), 0);
+    }
+};
+
+// It maps code as data, which is not told.
+TEST_F(LateEmulators, QemuRunsNoProbes) {
+    utsname machine{};
+    uname(&machine);
+    const std::string qemu = std::string("/usr/bin/qemu-") + machine.machine;
+    if (access(qemu.c_str(), X_OK) != 0)
+        GTEST_SKIP() << qemu << " is not installed (package qemu-user)";
+    start_late(qemu, {program_path("prologues")},
+               qemu + ", which maps the program that it runs as data");
+}
+
+// In the process that it translates, where the program was mapped before. A library of its name
+// will do: it translates nothing.
+TEST_F(LateEmulators, DynamoRioRunsNoProbes) {
+    const TemporaryFolder folder;
+    const std::string library = folder.path("libdynamorio.so");
+    std::filesystem::copy_file(program_path("liblate_work.so"), library);
+    start_late("/usr/bin/env", {"LD_PRELOAD=" + library, program_path("prologues")},
+               "under DynamoRIO, which would die of its probes");
 }
 
 } // namespace

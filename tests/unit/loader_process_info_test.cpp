@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "loader/process/command_line.h"
 #include "loader/process/proc_info.h"
-
 #include "loader/process/safe_open.h"
 
 #include <gmock/gmock.h>

@@ -23,6 +23,8 @@
 #include <csignal>
 #include <cstring>
 #include <ctime>
+#include <filesystem>
+#include <iterator>
 #include <span>
 #include <string>
 #include <thread>
@@ -249,7 +251,7 @@ TEST(ProcessMemory, ThatItsOwnerKeepsBackHoldsNobodyUp) {
 
 // What wants for nothing but a CPU is no owner's doing: it is waited for, however short CPUs are.
 TEST(RunInTime, WaitsForWhatWaitsForACpuAlone) {
-    EXPECT_TRUE(run_in_time([] {
+    EXPECT_TRUE(run_in_time(getpid(), [] {
         const auto cpu_ns = [] {
             timespec now{};
             clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -260,11 +262,85 @@ TEST(RunInTime, WaitsForWhatWaitsForACpuAlone) {
     }));
     int ends[2];
     ASSERT_EQ(pipe(ends), 0);
-    EXPECT_FALSE(run_in_time([end = ends[0]] {
+    EXPECT_FALSE(run_in_time(getpid(), [end = ends[0]] {
         char byte = 0;
         (void)!read(end, &byte, 1);
     }));
     EXPECT_EQ(write(ends[1], "", 1), 1); // the thread ends
+}
+
+// Processes that wait to be killed.
+class Sleepers {
+  public:
+    ~Sleepers() {
+        for (const pid_t pid : pids_) {
+            kill(pid, SIGKILL);
+            waitpid(pid, nullptr, 0);
+        }
+    }
+    pid_t start(uid_t user) {
+        int ready[2];
+        if (pipe(ready) != 0)
+            return -1;
+        const pid_t pid = fork();
+        if (pid == 0) {
+            if (user != getuid() && setuid(user) != 0)
+                _exit(1);
+            (void)!write(ready[1], "", 1);
+            close_range(3, ~0u, 0); // they are the test's to close
+            for (;;)
+                pause();
+        }
+        char byte = 0;
+        (void)!read(ready[0], &byte, 1);
+        close(ready[0]);
+        close(ready[1]);
+        pids_.push_back(pid);
+        return pid;
+    }
+
+  private:
+    std::vector<pid_t> pids_;
+};
+
+// A user who lets all wait takes it from nobody else.
+TEST(RunInTime, IsNotTakenFromOthersByOneUser) {
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    const auto wait = [end = ends[0]] {
+        char byte = 0;
+        (void)!read(end, &byte, 1);
+    };
+    Sleepers sleepers;
+    pid_t last = 0;
+    for (int process = 0; process < most_out_of_user / most_out_of_process; process++) {
+        last = sleepers.start(getuid());
+        for (int i = 0; i < most_out_of_process; i++)
+            EXPECT_FALSE(run_in_time(last, wait));
+        EXPECT_FALSE(run_in_time(last, [] {})) << "it has had its share";
+    }
+    EXPECT_FALSE(run_in_time(sleepers.start(getuid()), [] {})) << "the user has";
+    constexpr uid_t nobody = 65534;
+    EXPECT_TRUE(run_in_time(getuid() == 0 ? sleepers.start(nobody) : 1, [] {}));
+    // They end, and all is as it was.
+    close(ends[1]);
+    const auto threads = [] {
+        return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+    };
+    while (!run_in_time(last, [] {}))
+        std::this_thread::yield();
+    const auto idle = threads();
+    for (int i = 0; i < 100; i++)
+        EXPECT_TRUE(run_in_time(last, [] {}));
+    EXPECT_LE(threads(), idle);
+    close(ends[0]);
+}
+
+TEST(RunInTime, MayBeCalledByWhatItRuns) {
+    bool ran = false;
+    EXPECT_TRUE(
+        run_in_time(getpid(), [&] { EXPECT_TRUE(run_in_time(getpid(), [&] { ran = true; })); }));
+    EXPECT_TRUE(ran);
 }
 
 // Who holds what is waited for may have no CPU: the more want one, the longer it takes.
