@@ -30,6 +30,8 @@ __noinline int list_attached_span(const struct attached_span* attached,
     buffer->sample.calls++;
     if (count)
         span->call.samples++;
+    else // a wait, whose sample may come when the span has ended elsewhere
+        span->call.end_asked++;
     return 0;
 }
 

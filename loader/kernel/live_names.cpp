@@ -79,10 +79,15 @@ void LiveNames::tell_modules() {
     }
 }
 
-LocationId LiveNames::intern(const Location& location) {
+// No location is told before its module.
+LocationId LiveNames::locate(const Location& location) {
     tell_modules();
+    return interner_.location(location);
+}
+
+LocationId LiveNames::intern(const Location& location) {
     size_t before = interner_.locations();
-    LocationId id = interner_.location(location);
+    LocationId id = locate(location);
     if (interner_.locations() != before && location.module == syscall_module) {
         // Nothing to look up. Brackets, as for other frames that are no functions.
         Frame frame;
@@ -119,7 +124,7 @@ LocationId LiveNames::intern_waker(const Waker& waker) {
     if (wakers_.size() >= most_wakers && !wakers_.contains(frame.function))
         frame.function = "[woken by (other names)]";
     const auto [found, fresh] = wakers_.emplace(frame.function, wakers_.size());
-    const LocationId id = interner_.location({waker_module, found->second, false});
+    const LocationId id = locate({waker_module, found->second, false});
     if (fresh)
         sink_.on_frames(id, {&frame, 1});
     return id;
@@ -127,7 +132,7 @@ LocationId LiveNames::intern_waker(const Waker& waker) {
 
 LocationId LiveNames::intern_cut(uint64_t cause) {
     const size_t before = interner_.locations();
-    const LocationId id = interner_.location({cut_module, cause, false});
+    const LocationId id = locate({cut_module, cause, false});
     if (interner_.locations() != before) {
         Frame frame;
         frame.function = fmt::format("[stack cut: {}]", stack_cut_cause(cause));
@@ -142,7 +147,7 @@ LocationId LiveNames::intern_go_label(const std::string& label) {
     if (labels_.size() >= most_go_labels && !labels_.contains(frame.function))
         frame.function = "[golabel (others)]";
     const auto [found, fresh] = labels_.emplace(frame.function, labels_.size());
-    const LocationId id = interner_.location({go_label_module, found->second, false});
+    const LocationId id = locate({go_label_module, found->second, false});
     if (fresh)
         sink_.on_frames(id, {&frame, 1});
     return id;
@@ -151,15 +156,14 @@ LocationId LiveNames::intern_go_label(const std::string& label) {
 LocationId LiveNames::intern_named(pid_t pid, ModuleKind kind, const std::string& file,
                                    uint64_t address, std::span<const Frame> frames) {
     const Location location{modules_.runtime_module(kind, file), address, false};
-    tell_modules();
     if (interner_.knows(location))
-        return interner_.location(location);
+        return locate(location);
     uint64_t bytes = sizeof(Location);
     for (const Frame& frame : frames)
         bytes += sizeof(Frame) + frame.function.size() + frame.file.size();
     if (!named_room_.take(pid, bytes))
         return intern_further(kind);
-    const LocationId id = interner_.location(location);
+    const LocationId id = locate(location);
     sink_.on_frames(id, frames);
     return id;
 }
@@ -167,9 +171,8 @@ LocationId LiveNames::intern_named(pid_t pid, ModuleKind kind, const std::string
 // In place of functions of whose user too much is kept already.
 LocationId LiveNames::intern_further(ModuleKind kind) {
     const Location location{modules_.runtime_module(kind, "[further functions]"), 0, false};
-    tell_modules();
     const bool is_new = !interner_.knows(location);
-    const LocationId id = interner_.location(location);
+    const LocationId id = locate(location);
     if (is_new) {
         Frame frame;
         frame.function = "[further functions]";

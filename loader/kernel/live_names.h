@@ -120,6 +120,7 @@ class LiveNames {
     bool begin_sweep(); // false: nothing has changed since the last one began
     void deliver_one();
     void tell_modules();
+    LocationId locate(const Location& location);
     LocationId intern(const Location& location);
     LocationId intern_waker(const Waker& waker);
     LocationId intern_cut(uint64_t cause);

@@ -34,7 +34,7 @@ LocationId LiveNames::intern_task(std::string_view function, std::string_view na
     if (is_further(most_tasks + (function.empty() ? 0 : most_task_functions)))
         frame.function = "[task (others)]";
     const auto [found, fresh] = tasks_.emplace(frame.function, tasks_.size());
-    const LocationId id = interner_.location({task_module, found->second, false});
+    const LocationId id = locate({task_module, found->second, false});
     if (fresh)
         sink_.on_frames(id, {&frame, 1});
     return id;

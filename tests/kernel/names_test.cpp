@@ -2,6 +2,7 @@
 // Names of locations, as they come while sampling goes on.
 #include "loader/kernel/clock.h"
 #include "loader/kernel/live_names.h"
+#include "tests/kernel/stream_log.h"
 #include "tests/support/kernel_test.h"
 #include "views/model/model.h"
 
@@ -49,6 +50,25 @@ TEST_F(Names, ComeThoughNewLocationsKeepComing) {
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
         }
     }
+}
+
+// Whoever reads the stream refuses a location of a module that has not been told: of a thread that
+// an interrupt wakes the first one may be that, and was (recordings could not be replayed).
+TEST_F(Names, OfWhatIsNoFunctionComeBehindTheirModules) {
+    struct Modules final : StreamLog {
+        size_t told = 0;
+        std::vector<ModuleId> early;
+        void on_module(ModuleId, const ModuleInfo&) override { told++; }
+        void on_location(LocationId, const Location& location) override {
+            if (location.module.index() >= told)
+                early.push_back(location.module);
+        }
+    } modules;
+    LiveNames names(modules);
+    const LiveNames::Waker interrupt;
+    names.waiting_stack(getpid(), clock_ns(), LiveNames::no_syscall, {}, interrupt);
+    EXPECT_GT(modules.told, 0u);
+    EXPECT_TRUE(modules.early.empty());
 }
 
 } // namespace

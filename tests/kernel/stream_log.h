@@ -10,7 +10,7 @@
 
 namespace auger::test {
 
-class StreamLog final : public EventSink {
+class StreamLog : public EventSink {
   public:
     struct SlowCall {
         CallEndEvent end;

@@ -238,6 +238,44 @@ TEST_F(Classes, SamplesBelongToTheSpanThatTheirThreadWorksForThen) {
     EXPECT_EQ(make_account(model).samples_in_lost_ends, 0u);
 }
 
+// A thread waits for the next request on behalf of the last one, which another thread answers: the
+// sample of the wait comes when the exchange has ended, and is in nothing that was stored before.
+TEST_F(Classes, WaitsThatEndBehindTheirExchangeAreInNoneThatIsOpen) {
+    const SpecId spec = stream.probe(1, "http");
+    ProbeInfo info = *model.find_probe(ProbeId{1});
+    info.span = "exchanges port 80";
+    model.on_probe(info);
+    stream.split(1, stream.fixed(10 * ms));
+    const auto exchange = [&](uint64_t start_ns) {
+        CallKey key = stream.call(spec, start_ns);
+        key.sequence |= CallKey::no_thread_bit;
+        return key;
+    };
+    const auto wait = [&](uint64_t until_ns, const CallKey& key) {
+        stream.sample(until_ns, 1, stack, {key}, ms, SampleKind::blocked);
+    };
+    const auto samples_of = [&](CallClass one) { return make_account(model).classes[one].samples; };
+    const CallKey quick = exchange(1'000 * ms), slow = exchange(1'000 * ms + 1);
+    stream.end(2, quick, 2 * ms);
+    stream.end(2, slow, 20 * ms);
+    wait(9'000 * ms, quick);
+    EXPECT_EQ(samples_of(CallClass::outside), 1);
+    wait(1'001 * ms, quick);
+    wait(1'015 * ms, slow);
+    EXPECT_EQ(samples_of(CallClass::fast), 1);
+    EXPECT_EQ(samples_of(CallClass::slow), 1);
+
+    // Of some ends nothing is known any more; of what began since those it is.
+    for (uint64_t i = 0; i < 200'000; i++)
+        stream.end(2, exchange(10'000 * ms + i), ms);
+    wait(11'000 * ms, quick);
+    EXPECT_EQ(samples_of(CallClass::open), 0) << "its record is there";
+    wait(12'000 * ms, exchange(5'000 * ms));
+    EXPECT_EQ(samples_of(CallClass::open), 1) << "it may have ended: not slow";
+    wait(13'000 * ms, exchange(10'500 * ms));
+    EXPECT_EQ(samples_of(CallClass::slow), 2) << "it has not ended";
+}
+
 TEST_F(Classes, LinesOfOnlyLeaveOutWhatIsNotKnown) {
     OnlyInfo only;
     only.text = "not at x.c:1";

@@ -89,6 +89,7 @@ CallIndex CallTable::make(uint32_t tid, const CallKey& key, CallIndex parent) {
     record.tid = owner_of(tid, key);
     record.sequence = key.sequence;
     record.spec = key.spec;
+    end_if_known(record, key);
     if (parent != no_call)
         records_[parent.index()].references++;
     const CallIndex first = find_first(tid, key);
@@ -135,20 +136,32 @@ void CallTable::release(CallIndex index) {
 }
 
 bool CallTable::end(uint32_t tid, const CallEndEvent& event) {
+    const EndedCalls::End ended(event);
     const CallIndex first = find_first(tid, event.call);
     for (CallIndex at = first; at != no_call; at = records_[at.index()].next)
-        end(records_[at.index()], event);
+        end(records_[at.index()], ended);
+    if (event.call.of_no_thread())
+        ended_.add(event);
     return first != no_call;
 }
 
-void CallTable::end(CallRecord& record, const CallEndEvent& event) {
-    record.duration_ns = event.duration_ns;
-    record.marks = event.marks;
-    record.marks_known = event.marks_known;
-    record.label = event.label.value_or(no_label);
-    record.state = event.filtered  ? CallRecord::State::filtered
-                   : event.unwound ? CallRecord::State::unwound
+void CallTable::end(CallRecord& record, const EndedCalls::End& ended) {
+    record.duration_ns = ended.duration_ns;
+    record.marks = ended.marks;
+    record.marks_known = ended.marks_known;
+    record.label = ended.label.value_or(no_label);
+    record.state = ended.filtered  ? CallRecord::State::filtered
+                   : ended.unwound ? CallRecord::State::unwound
                                    : CallRecord::State::returned;
+}
+
+void CallTable::end_if_known(CallRecord& record, const CallKey& call) const {
+    if (!call.of_no_thread())
+        return;
+    if (const EndedCalls::End* const ended = ended_.find(call))
+        end(record, *ended);
+    else
+        record.may_have_ended = ended_.may_have_forgotten(call.start_ns);
 }
 
 void CallTable::place(Slots& slots, CallIndex index, HashOf hash_of) const {
@@ -187,7 +200,7 @@ void CallTable::erase(Slots& slots, CallIndex index, HashOf hash_of) const {
 
 size_t CallTable::memory_bytes() const {
     return records_.capacity() * sizeof(CallRecord) + free_.capacity() * sizeof(CallIndex) +
-           (slots_.capacity() + firsts_.capacity()) * sizeof(CallIndex);
+           (slots_.capacity() + firsts_.capacity()) * sizeof(CallIndex) + ended_.memory_bytes();
 }
 
 } // namespace auger

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "loader/stream/events.h"
+#include "views/model/ended_calls.h"
 
 #include <cstdint>
 #include <span>
@@ -34,6 +35,8 @@ struct CallRecord {
     LabelId label = no_label; // likewise
     State state = State::open;
     bool marks_known = true; // as in CallEndEvent
+    // Of an open one: its end may have come, and be forgotten.
+    bool may_have_ended = false;
 
     bool of_no_thread() const { return (sequence & CallKey::no_thread_bit) != 0; }
 };
@@ -44,7 +47,8 @@ class CallTable {
     // there is none. Takes a reference.
     CallIndex acquire(uint32_t tid, std::span<const CallKey> calls);
     void release(CallIndex);
-    // False when nothing that is stored lies in the call.
+    // False when nothing that is stored lies in the call. What comes later of one that is no
+    // thread's finds it ended.
     bool end(uint32_t tid, const CallEndEvent&);
 
     const CallRecord& operator[](CallIndex i) const { return records_[i.index()]; }
@@ -67,7 +71,8 @@ class CallTable {
     CallIndex find_first(uint32_t tid, const CallKey&) const;
     CallIndex make(uint32_t tid, const CallKey&, CallIndex parent);
     void unlink(CallIndex);
-    static void end(CallRecord&, const CallEndEvent&);
+    static void end(CallRecord&, const EndedCalls::End&);
+    void end_if_known(CallRecord&, const CallKey&) const;
     void insert(Slots&, size_t held, CallIndex, HashOf) const;
     void erase(Slots&, CallIndex, HashOf) const;
     void place(Slots&, CallIndex, HashOf) const;
@@ -77,6 +82,7 @@ class CallTable {
     Slots slots_;  // of records
     Slots firsts_; // of calls: a long one may have a record in each of very many spans
     size_t live_ = 0, calls_ = 0;
+    EndedCalls ended_; // that are no thread's
 };
 
 } // namespace auger

@@ -126,7 +126,8 @@ CallClass Classifier::decide_class(CallIndex outer) const {
         return CallClass::open;
     if (call.state != CallRecord::State::open)
         return call.duration_ns > state_.value_ns ? CallClass::slow : CallClass::fast;
-    return lasts_ns(call) > state_.value_ns ? CallClass::slow : CallClass::open;
+    return !call.may_have_ended && lasts_ns(call) > state_.value_ns ? CallClass::slow
+                                                                    : CallClass::open;
 }
 
 // At least, of a call that is open.
@@ -154,7 +155,8 @@ bool Classifier::in_range(CallIndex outer, const DurationRange& range) const {
     const CallRecord& call = model_.calls()[outer];
     if (call.state != CallRecord::State::open)
         return range.contains(call.duration_ns);
-    return range.open_ended() && model_.now_ns() > call.start_ns && lasts_ns(call) >= range.from_ns;
+    return range.open_ended() && !call.may_have_ended && model_.now_ns() > call.start_ns &&
+           lasts_ns(call) >= range.from_ns;
 }
 
 bool Classifier::is_open(CallIndex decisive) const {
