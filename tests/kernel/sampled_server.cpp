@@ -39,12 +39,15 @@ std::vector<std::string> held(std::vector<std::string> arguments) {
 } // namespace
 
 SampledServer::SampledServer(const std::string& program, std::vector<std::string> arguments,
-                             const ExchangeDefinition& definition, uint64_t slow_ns)
+                             const ExchangeDefinition& definition, uint64_t slow_ns, bool wall)
     : program_(program, held(std::move(arguments))) {
     program_.wait_ready();
     session_.observe(program_.pid());
     split_by_exchanges(session_, probe_, definition, slow_ns);
-    session_.sample(997);
+    SamplingSettings sampling;
+    sampling.rate_hz = 997;
+    sampling.wall = wall;
+    must(session_.backend().set_sampling(sampling));
     program_.go();
     truth_ = program_.account();
     EXPECT_TRUE(session_.pump_until([&] {

@@ -23,10 +23,10 @@ void expect_served(const CallStatistics& exchanges, const nlohmann::json& truth)
 
 class SampledServer {
   public:
-    // At 997 Hz until it has answered all, and names are known; exchanges that take longer than
-    // `slow_ns` are slow.
+    // At 997 Hz until it has answered all, and names are known; with `wall` waits, too. Exchanges
+    // that take longer than `slow_ns` are slow.
     SampledServer(const std::string& program, std::vector<std::string> arguments,
-                  const ExchangeDefinition& definition, uint64_t slow_ns);
+                  const ExchangeDefinition& definition, uint64_t slow_ns, bool wall = false);
     // Lets it end.
     ~SampledServer();
 

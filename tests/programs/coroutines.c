@@ -27,7 +27,7 @@ struct coroutine {
     bool finished;
 };
 static struct coroutine coroutines[coroutine_count];
-static char static_stacks[coroutine_count / 2][stack_size] __attribute__((aligned(64)));
+static char static_stacks[coroutine_count / 3][stack_size] __attribute__((aligned(64)));
 static ucontext_t scheduler;
 
 static void yield_from(struct coroutine* self) {
@@ -105,6 +105,26 @@ static void* guarded_stack(void) {
     return memory + page;
 }
 
+// Large enough to have a mapping of its own, which is one with those beside it: that of the main
+// thread's control block, too.
+static void* allocated_stack(void) {
+    void* memory = malloc(256 * 1024);
+    if (!memory)
+        exit(1);
+    return memory;
+}
+
+static void* make_stack(unsigned i) {
+    switch (i % 3) {
+    case 0:
+        return guarded_stack();
+    case 1:
+        return static_stacks[i / 3];
+    default:
+        return allocated_stack();
+    }
+}
+
 static void report(FILE* out) {
     fprintf(out,
             ",\"rounds\":%" PRIu64 ",\"switches\":%" PRIu64 ",\"abandoned\":%" PRIu64
@@ -128,7 +148,7 @@ int main(int argc, char** argv) {
                                           .report = report,
                                           .pause_us = 200};
     for (unsigned i = 0; i < coroutine_count; ++i)
-        coroutines[i].stack = i % 2 == 0 ? guarded_stack() : static_stacks[i / 2];
+        coroutines[i].stack = make_stack(i);
     truth_start(argc, argv, &program);
 
     for (uint64_t done = 0; truth_more(done); ++done) {
