@@ -76,9 +76,10 @@ CommandRow exit_command() {
               probe.
   cheap       as ret, but where a jump can lead only to a ret (the stack protector's check, say)
               the probe is on the jump, at about a twentieth of the cost. The instructions after
-              it, at most 16, are not in the duration. What the probe costs calls that pass the
-              jump without ending there is measured and taken out of durations. The ret is probed
-              after all where the result or errno is read, and while lines are watched.
+              it, at most 16, none of which can fault or take long, are not in the duration. What
+              the probe costs calls that pass the jump without ending there is measured and taken
+              out of durations. The ret is probed after all where the result or errno is read, and
+              while lines are watched.
   trampoline  a uretprobe. Cheaper, but it replaces return addresses: exceptions, Go, and code
               that switches stacks crash under it.
   auto        (the default) a uretprobe where that is proven safe, else cheap; says which, and why.

@@ -250,5 +250,40 @@ TEST_F(CheapExits, TakeTurnsWithRets) {
     EXPECT_EQ(calls.returns + calls.unwound, calls.entries);
 }
 
+// What may take long or fault is neither before the entry's probe nor behind an exit's.
+class FirstAndLast : public KernelTest {
+  protected:
+    Calls time(const char* function) {
+        program_.wait_ready();
+        session_.observe(program_.pid());
+        must(session_.backend().set_way_out(WayOut::cheap));
+        probe_ = session_.time(function);
+        program_.go();
+        session_.pump_to_end();
+        account_ = program_.account();
+        EXPECT_TRUE(account_["ok"].get<bool>()) << account_;
+        return session_.calls(probe_);
+    }
+
+    Program program_{"first_and_last", {"--calls", "300", "--pause-us", "0", "--wait"}};
+    Session session_;
+    ProbeId probe_;
+    nlohmann::json account_;
+};
+
+TEST_F(FirstAndLast, WorkOfTheFirstInstructionsIsInTheDuration) {
+    EXPECT_EQ(time("fills_first").returns, 300u);
+    EXPECT_GT(session_.model().probe_statistics(probe_).sum_ns,
+              0.9 * account_["filled_ns"].get<double>());
+}
+
+TEST_F(FirstAndLast, CallsThatFaultBehindTheLastJumpHaveNotReturned) {
+    const Calls calls = time("loads_last");
+    EXPECT_EQ(calls.entries, 300u);
+    EXPECT_EQ(calls.returns, account_["functions"]["loads_last"]["returns"].get<uint64_t>());
+    EXPECT_EQ(calls.unwound, account_["functions"]["loads_last"]["unwound"].get<uint64_t>());
+    EXPECT_EQ(calls.unwound, 100u);
+}
+
 } // namespace
 } // namespace auger::test

@@ -2,6 +2,7 @@
 // Where the end of a call can be seen before the ret, on hand-assembled functions: one per rule.
 // What becomes of it when they run: tests/kernel/cheap_exits_test.cpp.
 #include "loader/reader/code/function_code.h"
+#include "tests/unit/brief_code.h"
 
 #include <gtest/gtest.h>
 
@@ -30,7 +31,7 @@ using All = std::vector<Seen>;
 
 constexpr uint8_t if_equal = 4, if_unequal = 5; // je, jne
 
-All cheap(std::initializer_list<int> code, bool in_go = false) {
+All cheap(const std::vector<int>& code, bool in_go = false) {
     std::vector<std::byte> bytes;
     for (const int value : code)
         bytes.push_back(static_cast<std::byte>(value));
@@ -114,7 +115,7 @@ TEST(CheapExits, OfSomeWaysAreWorthIt) {
 
 TEST(CheapExits, MayBeWhereCallsBegin) {
     // 0: test %edi,%edi  2: je 6 (the entry)  4: push; pop  6: ret
-    const std::initializer_list<int> code = {0x85, 0xff, 0x74, 0x02, 0x53, 0x5b, 0xc3};
+    const std::vector<int> code = {0x85, 0xff, 0x74, 0x02, 0x53, 0x5b, 0xc3};
     EXPECT_EQ(cheap(code), (All{{2, if_equal}, {4}}));
     // A goroutine's stack may be made larger there.
     EXPECT_EQ(cheap(code, true), All());
@@ -158,8 +159,48 @@ TEST(CheapExits, LeaveLittleOut) {
     };
     EXPECT_EQ(with(14), 1u); // 16 with the pop and the ret
     EXPECT_EQ(with(15), 0u);
-    // push; cmp; jne; rep stosb; pop; ret; ud2
-    EXPECT_EQ(cheap({0x53, 0x39, 0xc1, 0x75, 0x04, 0xf3, 0xaa, 0x5b, 0xc3, 0x0f, 0x0b}), All());
+}
+
+// push %rbx; cmp %eax,%ecx; jne ud2; the instruction; pop %rbx; ret; ud2
+All before_the_last(const OneInstruction& instruction) {
+    std::vector<int> code = {0x53, 0x39, 0xc1, 0x75, static_cast<int>(instruction.code.size() + 2)};
+    code.insert(code.end(), instruction.code.begin(), instruction.code.end());
+    code.insert(code.end(), {0x5b, 0xc3, 0x0f, 0x0b});
+    return cheap(code);
+}
+
+TEST(CheapExits, LeaveOutWhatNeitherFaultsNorTakesLong) {
+    for (const OneInstruction& instruction : brief_instructions)
+        EXPECT_EQ(before_the_last(instruction), (All{{3, if_equal, 8}})) << instruction.text;
+}
+
+TEST(CheapExits, AreNotBeforeWhatMayFaultOrTakeLong) {
+    for (const OneInstruction& instruction : other_instructions)
+        EXPECT_EQ(before_the_last(instruction), All()) << instruction.text;
+    // The other ways to the ret are seen where they come from.
+    // 0: push  1: cmp  3: je c  5: cmp  7: mov (%rdi),%rax  a: mov %eax,%edx  c: pop  d: ret
+    EXPECT_EQ(
+        cheap({0x53, 0x39, 0xc1, 0x74, 0x07, 0x39, 0xc2, 0x48, 0x8b, 0x07, 0x89, 0xc2, 0x5b, 0xc3}),
+        (All{{3, if_equal, 8}, {10, no_condition, 8}}));
+}
+
+TEST(CheapExits, LeaveOutTheFrameByItsPointer) {
+    // push %rbp; mov %rsp,%rbp; cmp; jne ud2; mov -8(%rbp),%rax; leave; ret; ud2
+    EXPECT_EQ(cheap({0x55, 0x48, 0x89, 0xe5, 0x39, 0xc1, 0x75, 0x06, 0x48, 0x8b, 0x45, 0xf8, 0xc9,
+                     0xc3, 0x0f, 0x0b}),
+              (All{{6, if_equal, 8, true}}));
+    // ... pop %rbp
+    EXPECT_EQ(cheap({0x55, 0x48, 0x89, 0xe5, 0x39, 0xc1, 0x75, 0x06, 0x48, 0x8b, 0x45, 0xf8, 0x5d,
+                     0xc3, 0x0f, 0x0b}),
+              (All{{6, if_equal, 8}}));
+    // ... pop %rbp; mov -8(%rbp),%rax; ret: it is the caller's by then
+    EXPECT_EQ(cheap({0x55, 0x48, 0x89, 0xe5, 0x39, 0xc1, 0x75, 0x06, 0x5d, 0x48, 0x8b, 0x45, 0xf8,
+                     0xc3, 0x0f, 0x0b}),
+              All());
+    // push %rbp; mov %rdi,%rbp; cmp; jne ud2; mov -8(%rbp),%rax; pop %rbp; ret; ud2
+    EXPECT_EQ(cheap({0x55, 0x48, 0x89, 0xfd, 0x39, 0xc1, 0x75, 0x06, 0x48, 0x8b, 0x45, 0xf8, 0x5d,
+                     0xc3, 0x0f, 0x0b}),
+              All());
 }
 
 // A jump's probe is hit by those that go on, too.

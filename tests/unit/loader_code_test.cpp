@@ -4,6 +4,7 @@
 #include "loader/reader/code/code_extent.h"
 #include "loader/reader/code/function_code.h"
 #include "loader/reader/code/outlined_parts.h"
+#include "tests/unit/brief_code.h"
 
 #include <gtest/gtest.h>
 
@@ -132,6 +133,38 @@ TEST(CodeEntry, PassesAnInstructionTheKernelRefuses) {
     // lock incl (%rdi); push; pop; ret
     FunctionCode code = good({0xf0, 0xff, 0x07, 0x53, 0x5b, 0xc3});
     EXPECT_EQ(code.entry.address, base + 3);
+}
+
+// xor %ecx,%ecx; the instruction; push %rbx; pop %rbx; ret
+uint64_t entry_before_a_push(const OneInstruction& instruction) {
+    Bytes body = bytes({0x31, 0xc9});
+    for (const int value : instruction.code)
+        body.push_back(static_cast<std::byte>(value));
+    body.insert(body.end(), {std::byte{0x53}, std::byte{0x5b}, std::byte{0xc3}});
+    const Result<FunctionCode> code = analyse(body);
+    EXPECT_TRUE(code.ok()) << instruction.text;
+    return code.ok() ? code->entry.address - base : 0;
+}
+
+TEST(CodeEntry, WalksOverWhatNeitherFaultsNorTakesLong) {
+    for (const OneInstruction& instruction : brief_instructions)
+        EXPECT_EQ(entry_before_a_push(instruction), 2 + instruction.code.size())
+            << instruction.text;
+}
+
+TEST(CodeEntry, DoesNotWalkOverWhatMayFaultOrTakeLong) {
+    for (const OneInstruction& instruction : other_instructions)
+        EXPECT_EQ(entry_before_a_push(instruction), 0u) << instruction.text;
+    // mov -8(%rbp),%rax; push: rbp is whatever the caller has in it
+    EXPECT_EQ(good({0x48, 0x8b, 0x45, 0xf8, 0x53, 0x5b, 0xc3}).entry.address, base);
+}
+
+// The first that the kernel takes a probe on, then: what comes after it counts.
+TEST(CodeEntry, PassesNoMoreThanTheKernelRefuses) {
+    // lock incl (%rdi); mov (%rdi),%rax; push; pop; ret
+    EXPECT_EQ(good({0xf0, 0xff, 0x07, 0x48, 0x8b, 0x07, 0x53, 0x5b, 0xc3}).entry.address, base + 3);
+    // lock incl (%rdi); mov %edi,%eax; push; pop; ret
+    EXPECT_EQ(good({0xf0, 0xff, 0x07, 0x89, 0xf8, 0x53, 0x5b, 0xc3}).entry.address, base + 5);
 }
 
 TEST(CodeEntry, WithAJumpTableOnlyOntoPush) {
@@ -352,6 +385,26 @@ TEST(CodeCalls, WhereACallThroughAPointerFindsItsTarget) {
     EXPECT_FALSE(local.operand);
     EXPECT_FALSE(call({0x67, 0xff, 0x10}).operand);
     EXPECT_FALSE(call({0xe8, 0, 0, 0, 0}).operand);
+}
+
+// call +0; mov %ecx,%edx; the instruction; push %rbx; pop %rbx; ret
+uint64_t return_place(const std::vector<int>& instruction) {
+    Bytes body = bytes({0xe8, 0, 0, 0, 0, 0x89, 0xca});
+    for (const int value : instruction)
+        body.push_back(static_cast<std::byte>(value));
+    body.insert(body.end(), {std::byte{0x53}, std::byte{0x5b}, std::byte{0xc3}});
+    const auto calls = find_calls({base, body}, no_data);
+    EXPECT_TRUE(calls.ok() && calls->size() == 1 && (*calls)[0].returns);
+    return calls.ok() && !calls->empty() && (*calls)[0].returns
+               ? (*calls)[0].returns->address - base
+               : 0;
+}
+
+TEST(CodeCalls, ComeBackAtACheapPlaceIfNothingElseTakesTimeBeforeIt) {
+    EXPECT_EQ(return_place({0x48, 0x8b, 0x7c, 0x24, 0x08}), 12u); // mov 8(%rsp),%rdi
+    EXPECT_EQ(return_place({0x48, 0x8b, 0x3f}), 5u);              // mov (%rdi),%rdi
+    EXPECT_EQ(return_place({0xf3, 0xaa}), 5u);                    // rep stosb
+    EXPECT_EQ(return_place({0x0f, 0xae, 0xf0}), 5u);              // mfence
 }
 
 TEST(CodeOutlined, FindsUnnamedPartsThatJumpBack) {

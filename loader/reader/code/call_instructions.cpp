@@ -12,7 +12,7 @@ namespace {
 
 using Flow = Instruction::Flow;
 
-// Some instructions on registers take no time that anybody would see in a call's duration.
+// Some instructions that take no time that anybody would see in a call's duration.
 constexpr size_t walk_limit = 6;
 
 struct Part {
@@ -49,7 +49,8 @@ std::optional<CallInstruction::ReturnPlace> place_return(const Part& part, size_
         if (usable && cheap(at))
             break;
         // Nor may it be behind what takes time, or where the result is there no more.
-        if (at.flow != Flow::next || at.moves_stack || at.writes_result || (found && at.memory))
+        if (at.flow != Flow::next || at.moves_stack || at.writes_result ||
+            (found && !may_be_left_out(at, false)))
             break;
     }
     return found;

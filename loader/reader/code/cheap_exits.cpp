@@ -25,6 +25,12 @@ struct Slot {
     friend bool operator==(const Slot&, const Slot&) = default;
 };
 
+// The way to a `ret`, followed backwards.
+struct Way {
+    Slot slot;             // here
+    bool in_frame = false; // what rbp held here is given back behind it
+};
+
 // By an exit.
 bool can_be_told(const Slot& slot) {
     return slot.distance >= 0 && slot.distance <= most_frame_distance && slot.distance % 8 == 0;
@@ -68,6 +74,27 @@ std::optional<Slot> before(const StackEffect& effect, const Slot& after) {
     return {};
 }
 
+bool gives_frame_back(const StackEffect& effect) {
+    using Kind = StackEffect::Kind;
+    return effect.kind == Kind::leave ||
+           (effect.kind == Kind::pop && effect.saved == StackEffect::Register::rbp);
+}
+
+// Whether rbp, where the function has not given it back, points to its frame: it gets no other
+// value.
+bool has_frame_pointer(const CodeToLeave& function) {
+    bool sets = false;
+    for (const Instruction& instruction : function.code) {
+        const StackEffect effect = stack_effect(function.bytes(instruction), instruction.address);
+        const bool loads =
+            effect.kind == StackEffect::Kind::load && effect.saved == StackEffect::Register::rbp;
+        if (effect.writes_rbp || effect.zeroes_rbp || loads)
+            return false;
+        sets |= effect.kind == StackEffect::Kind::set_frame;
+    }
+    return sets;
+}
+
 class Search {
   public:
     Search(const CodeToLeave& function, std::span<const CodeExit> exits)
@@ -97,8 +124,9 @@ class Search {
     // Those of all jumps to an instruction; nothing when one of them is no place.
     std::optional<Places> jumps_to(const Instruction& landing, const Slot& slot) const;
     // What the instruction before `at` is, if it goes on there and is a place; empty: the way goes
-    // on before it, and `slot` is the one there.
-    std::optional<Places> from_before(size_t at, Slot& slot) const;
+    // on before it, and `way` is as it is there.
+    std::optional<Places> from_before(size_t at, Way& way) const;
+    bool in_frame(const Way& way) const;
     bool may_follow(size_t at) const;
     bool is_jumped_to(const Instruction& instruction) const;
 
@@ -109,6 +137,7 @@ class Search {
     std::set<uint64_t> taken_;                      // addresses of exits
     std::set<uint64_t> refused_;                    // addresses
     std::vector<bool> padding_;                     // by index: between two ways, never executed
+    mutable std::optional<bool> frame_pointer_;     // once asked for: see has_frame_pointer()
 };
 
 // By another exit, or as an entry. A jump leads out of the function by one of its ways, and may
@@ -183,31 +212,43 @@ bool Search::may_follow(size_t at) const {
     return flow != Flow::ret && flow != Flow::jump && flow != Flow::stop;
 }
 
-std::optional<Search::Places> Search::from_before(size_t at, Slot& slot) const {
+bool Search::in_frame(const Way& way) const {
+    if (way.in_frame && !frame_pointer_)
+        frame_pointer_ = has_frame_pointer(function_);
+    return way.in_frame && *frame_pointer_;
+}
+
+std::optional<Search::Places> Search::from_before(size_t at, Way& way) const {
     const Instruction& previous = code_[at - 1];
     if (previous.flow == Flow::conditional) {
-        const auto place = branch(at - 1, slot, false);
+        const auto place = branch(at - 1, way.slot, false);
         return place ? std::optional(Places{*place}) : std::nullopt;
     }
-    if (previous.flow != Flow::next || previous.repeated)
+    if (previous.flow != Flow::next)
         return {};
-    const auto earlier = before(stack_effect(function_.bytes(previous), previous.address), slot);
+    const bool by_frame_pointer = previous.brief == Instruction::Brief::by_frame_pointer;
+    if (!may_be_left_out(previous, by_frame_pointer && in_frame(way)))
+        return {};
+    const StackEffect effect = stack_effect(function_.bytes(previous), previous.address);
+    const auto earlier = before(effect, way.slot);
     if (!earlier)
         return {};
     if (previous.cost == ProbeCost::emulated) {
         const auto found = place(at - 1, *earlier, no_condition);
         return found ? std::optional(Places{*found}) : std::nullopt;
     }
-    slot = *earlier;
+    way.slot = *earlier;
+    way.in_frame |= gives_frame_back(effect);
+    way.in_frame &= effect.kind != StackEffect::Kind::set_frame;
     return Places();
 }
 
 std::optional<std::vector<CodeExit>> Search::before_ret(size_t ret) const {
     Places places;
-    Slot slot;
-    size_t at = ret; // `slot` is that before this instruction
+    Way way;
+    size_t at = ret; // `way` is as it is before this instruction
     for (size_t left_out = 1; left_out <= most_left_out; left_out++, at--) {
-        const auto jumps = jumps_to(code_[at], slot);
+        const auto jumps = jumps_to(code_[at], way.slot);
         if (!jumps)
             return {};
         places.insert(places.end(), jumps->begin(), jumps->end());
@@ -219,16 +260,16 @@ std::optional<std::vector<CodeExit>> Search::before_ret(size_t ret) const {
             return {};
         if (!may_follow(at))
             return places;
-        const auto earlier = from_before(at, slot);
+        const auto earlier = from_before(at, way);
         if (earlier && earlier->empty())
             continue;
         if (earlier) {
             places.push_back(earlier->front());
             return places;
         }
-        // Behind a call, say, which may never come back. Who comes from there is seen at the first
-        // instruction that is theirs alone; for the others it was worth it.
-        const auto dear = reached ? std::nullopt : place(at, slot, no_condition);
+        // Behind a call, say, which may never come back, or what may fault. Who comes from there is
+        // seen at the first instruction that is theirs alone; for the others it was worth it.
+        const auto dear = reached ? std::nullopt : place(at, way.slot, no_condition);
         if (places.empty() || !dear)
             return {};
         places.push_back(*dear);

@@ -2,7 +2,7 @@
 // cheap_exits: where the end of a call can be seen at an instruction that the kernel emulates. A
 // probe on `ret` is single-stepped, which costs twenty times as much. A few instructions earlier
 // there mostly is a conditional jump (that of the stack protector, say) behind which nothing but
-// the `ret` can come: the call ends there, and what is left out are some pops.
+// the `ret` can come: the call ends there, and what is left out are some pops (may_be_left_out()).
 #pragma once
 
 #include "loader/reader/code/decoder.h"

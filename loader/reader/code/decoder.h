@@ -24,6 +24,12 @@ struct Instruction {
         trap, // syscall, int N: the kernel may resume elsewhere
     };
     enum class Move : uint8_t { none, load, load_address, add, other_write };
+    // Whether it surely neither faults, traps, waits nor takes long: see may_be_left_out().
+    enum class Brief : uint8_t {
+        no,
+        by_frame_pointer, // if that points to the function's frame, where it has an operand
+        yes,
+    };
 
     uint64_t address;
     uint8_t length; // bytes, 1 to 15
@@ -36,7 +42,7 @@ struct Instruction {
     bool nop;             // does nothing, whatever its length
     bool nop5;            // a 5-byte nop, which the kernel may replace as a whole
     bool locked;          // its first byte is a lock prefix
-    bool repeated;        // a string instruction with a count: takes as long as that says
+    Brief brief;          // whether it may be left out of a call's time
     bool indirect;        // jump or call through a register or memory
     bool notrack;         // compilers write this prefix for jump tables only
     uint8_t condition;    // of a jcc, see code_place.h; no_condition for everything else
@@ -63,6 +69,21 @@ struct Instruction {
 
 // Nothing when the bytes are no complete valid instruction.
 std::optional<Instruction> decode(std::span<const std::byte> bytes, uint64_t address);
+
+// The rule on what may lie between a call's begin and its entry's probe, or between its exit's
+// probe and its end, and so is in no duration. Else it could be all that the call does (rep stos, a
+// load of what lies on a disk), or the end of it: a handler of SIGSEGV or SIGFPE may jump out. So
+// it is no instruction but plain moves and integer arithmetic, with no operands in memory but
+//  - on the thread's own stack: through the stack pointer, or through the frame pointer, where
+//    `in_frame` says that it is one;
+//  - in the thread's head, where the stack protector's word is;
+//  - at a fixed distance from the code: a constant, a slot of the GOT, a variable. That is of the
+//    file, which is mapped as long as its code is; at most it is touched there for the first time,
+//    or for the first time since a fork.
+inline bool may_be_left_out(const Instruction& instruction, bool in_frame) {
+    return instruction.brief == Instruction::Brief::yes ||
+           (in_frame && instruction.brief == Instruction::Brief::by_frame_pointer);
+}
 
 // Whether a jump may lead to the address: to the first byte of one of the instructions (ascending),
 // or behind its lock prefix, which the C library jumps over while the program has one thread.

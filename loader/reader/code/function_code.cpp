@@ -161,8 +161,10 @@ std::optional<FunctionCode::Entry> Analysis::entry_at_growth() const {
 // Looks for the entry place along the straight line from the first byte. A place is good as long as
 // the stack pointer has not moved, no branch can land behind the first byte up to and including it
 // (or it would see calls that are not new, or calls would pass it by), and it is no exit itself.
+// What is passed for the sake of a cheaper place is in no duration; what the kernel takes no probe
+// on has to be passed.
 std::optional<Analysis::Entry> Analysis::find_entry(bool cheap_only) const {
-    bool keeps_arguments = true;
+    bool keeps_arguments = true, has_place = false;
     for (size_t i = first; i < code.size() && i - first < entry_limit; ++i) {
         const Instruction& at = code[i];
         bool at_start = i == first;
@@ -171,15 +173,16 @@ std::optional<Analysis::Entry> Analysis::find_entry(bool cheap_only) const {
         bool cheap = at.cost == ProbeCost::optimised || at.cost == ProbeCost::emulated;
         // An optimised probe is a call, which overwrites what leaf code keeps below the stack
         // pointer: harmless only at the very first instruction.
-        bool usable = at.cost != ProbeCost::refused && (cheap || !cheap_only) &&
-                      (at_start || !at.nop5) && !exit_at(at.address);
+        bool usable =
+            at.cost != ProbeCost::refused && (at_start || !at.nop5) && !exit_at(at.address);
         // Where a jump table leads is not known. Only a push is surely not the start of a loop:
         // the stack would grow with each turn.
         if (!at_start && result.indirect_jumps && !at.push)
             usable = false;
-        if (usable)
+        if (usable && (cheap || !cheap_only))
             return Entry{at.address, at.cost, keeps_arguments};
-        if (at.flow != Flow::next || at.moves_stack)
+        has_place |= usable;
+        if (at.flow != Flow::next || at.moves_stack || (has_place && !may_be_left_out(at, false)))
             return {};
         keeps_arguments &= !at.writes_argument;
     }

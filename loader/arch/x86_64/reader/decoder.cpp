@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// This file, stack_effect.cpp and register_writes.cpp are all that knows Zydis. The rules on what
-// the kernel refuses and emulates follow arch/x86/kernel/uprobes.c; where kernel versions differ
-// the stricter or dearer answer is taken.
+// The rules on what the kernel refuses and emulates follow arch/x86/kernel/uprobes.c; where kernel
+// versions differ the stricter or dearer answer is taken.
 #include "loader/reader/code/decoder.h"
+
+#include "loader/arch/x86_64/reader/brief_instruction.h"
 
 #include <Zydis/Zydis.h>
 
@@ -264,8 +265,7 @@ std::optional<Instruction> decode(std::span<const std::byte> bytes, uint64_t add
     instruction.nop = decoded.mnemonic == ZYDIS_MNEMONIC_NOP;
     instruction.nop5 = instruction.nop && decoded.length == 5;
     instruction.locked = bytes[0] == std::byte{0xf0};
-    instruction.repeated = decoded.attributes &
-                           (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE);
+    instruction.brief = brief(decoded, {operands.data(), decoded.operand_count});
     Prefixes prefix = prefixes(decoded);
     instruction.notrack = prefix.notrack && instruction.flow == Flow::jump;
     read_operands(decoded, operands.data(), instruction);
