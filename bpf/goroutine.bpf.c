@@ -55,10 +55,20 @@ __noinline int find_stack_owner(const struct wire_go_runtime* runtime, u64 sp,
     return 1;
 }
 
+// Where the goroutine is on its stack, from that's end, while its thread is on another one. Only
+// who switches to the scheduler's says where it goes on. Who borrows that for a moment (for code of
+// the vDSO, of race detectors), or is interrupted by a signal, does not: then all of the stack
+// counts, with all calls on it.
+static __always_inline u64 saved_place(const struct wire_go_runtime* runtime, u64 g, u64 m,
+                                       u64 worked_for, const struct go_stack* stack) {
+    // An m begins with the g of its scheduler, in all versions.
+    return g == read_word(m) ? read_word(worked_for + runtime->g_saved_sp) : stack->low;
+}
+
 __noinline int find_goroutines(u64 sp, struct goroutines* found) {
     u32 tgid = bpf_get_current_pid_tgid() >> 32;
     const struct wire_go_runtime* runtime = bpf_map_lookup_elem(&go_processes, &tgid);
-    u64 g, worked_for;
+    u64 g, m, worked_for;
     struct go_stack stack;
 
     if (!runtime || !found)
@@ -66,9 +76,11 @@ __noinline int find_goroutines(u64 sp, struct goroutines* found) {
     g = g_of_thread(runtime);
     be_owner(&found->on_stack, g, sp);
     found->worked_for.key.g = 0;
-    worked_for = read_word(read_word(g + runtime->g_m) + runtime->m_curg);
-    if (worked_for && worked_for != g && read_stack(worked_for, &stack))
+    m = read_word(g + runtime->g_m);
+    worked_for = read_word(m + runtime->m_curg);
+    // The thread's g may still be that goroutine although the stack is not its.
+    if (worked_for && worked_for != found->on_stack.key.g && read_stack(worked_for, &stack))
         be_goroutine(&found->worked_for, worked_for, stack.high,
-                     read_word(worked_for + runtime->g_saved_sp));
+                     saved_place(runtime, g, m, worked_for, &stack));
     return 1;
 }

@@ -3,7 +3,9 @@
 // Goroutines that change threads, grow their stacks, panic, recover and leave by Goexit within the
 // calls that are counted. It does what the programs of common/truth.h do, as far as it is needed:
 // --calls, --wait, --linger, and an account as one line of JSON. What a call takes it knows by its
-// own clock, which is read around the call, so that no call is longer than `longest_ns`.
+// own clock, which is read around the call, so that no call is longer than `longest_ns`. With
+// --clocks it does nothing but read clocks, which Go does on its scheduler's stack, and knows what
+// CPU time its threads had for that.
 package main
 
 import (
@@ -17,6 +19,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+	"unsafe"
 )
 
 const workers = 8
@@ -31,6 +34,7 @@ type counts struct {
 var (
 	functions = map[string]*counts{}
 	migrated  uint64
+	cpu       int64 // of threads in readClock, in nanoseconds
 	failed    atomic.Value
 )
 
@@ -182,6 +186,52 @@ func worker(rounds int, all *sync.WaitGroup) {
 	close(ping)
 }
 
+//go:noinline
+func readClock(times int) {
+	for i := 0; i < times; i++ {
+		atomic.StoreUint64(&sink, uint64(time.Now().Nanosecond()))
+	}
+}
+
+// The current thread's CPU time.
+func threadTime() int64 {
+	const ofThread = 1 // RUSAGE_THREAD
+	var usage syscall.Rusage
+	expect(syscall.Getrusage(ofThread, &usage) == nil, "getrusage failed")
+	return usage.Utime.Nano() + usage.Stime.Nano()
+}
+
+// The current thread stays on the first CPU that it may be on.
+func pin() {
+	var cpus [128]uint64
+	size := unsafe.Sizeof(cpus)
+	address := uintptr(unsafe.Pointer(&cpus))
+	_, _, failed := syscall.RawSyscall(syscall.SYS_SCHED_GETAFFINITY, 0, size, address)
+	expect(failed == 0, "sched_getaffinity failed")
+	first := 0
+	for cpus[first/64]>>(first%64)&1 == 0 {
+		first++
+	}
+	one := uint64(1) << (first % 64)
+	cpus = [128]uint64{}
+	cpus[first/64] = one
+	_, _, failed = syscall.RawSyscall(syscall.SYS_SCHED_SETAFFINITY, 0, size, address)
+	expect(failed == 0, "sched_setaffinity failed")
+}
+
+// All of them on one CPU, each with a thread of its own, which ends with it.
+func reader(rounds int, all *sync.WaitGroup) {
+	defer all.Done()
+	runtime.LockOSThread()
+	pin()
+	for round := 0; round < rounds; round++ {
+		before := threadTime()
+		timed("readClock", func() { readClock(400000) })
+		atomic.AddInt64(&cpu, threadTime()-before)
+		returned("readClock")
+	}
+}
+
 func waitForWord(input *bufio.Reader) {
 	if _, err := input.ReadString('\n'); err != nil {
 		os.Exit(2)
@@ -192,9 +242,14 @@ func main() {
 	rounds := flag.Int("calls", 100, "rounds of each worker")
 	wait := flag.Bool("wait", false, "wait for a line before the first call")
 	linger := flag.Bool("linger", false, "wait for a line before the end")
+	clocks := flag.Bool("clocks", false, "read clocks only, by two workers")
 	flag.Parse()
 	runtime.GOMAXPROCS(4)
-	for _, name := range []string{"wander", "descend", "recovers", "raise", "leave"} {
+	names, work, count := []string{"wander", "descend", "recovers", "raise", "leave"}, worker, workers
+	if *clocks {
+		names, work, count = []string{"readClock"}, reader, 2
+	}
+	for _, name := range names {
 		functions["main."+name] = &counts{}
 	}
 	input := bufio.NewReader(os.Stdin)
@@ -203,13 +258,14 @@ func main() {
 		waitForWord(input)
 	}
 	var all sync.WaitGroup
-	for i := 0; i < workers; i++ {
+	for i := 0; i < count; i++ {
 		all.Add(1)
-		go worker(*rounds, &all)
+		go work(*rounds, &all)
 	}
 	all.Wait()
 	account := map[string]interface{}{"program": "goroutines", "pid": os.Getpid(), "final": true,
-		"ok": failed.Load() == nil, "functions": functions, "migrated": migrated}
+		"ok": failed.Load() == nil, "functions": functions, "migrated": migrated,
+		"cpu_ns": cpu}
 	if failed.Load() != nil {
 		account["failure"] = failed.Load()
 	}
