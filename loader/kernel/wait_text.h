@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a thread waits in and for, for people: "recvfrom(17) tcp 127.0.0.1:80 -> 10.0.0.7:4711".
+// What a thread or a goroutine waits in and for, for people: "recvfrom(17) tcp 127.0.0.1:80 ->
+// 10.0.0.7:4711", "parked: chan receive".
 #pragma once
 
 #include "loader/process/fd_target.h"

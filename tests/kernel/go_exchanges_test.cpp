@@ -15,6 +15,7 @@
 #include <chrono>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -177,6 +178,28 @@ TEST_F(GoServer, HasExchangesWhoseParkedTimeAndStacksAreTheirs) {
     EXPECT_NEAR(parked[0] + parked[1], times.parked, 0.02 * times.parked);
     // As 20 ms to 30 ms.
     EXPECT_GT(parked[1], 1.2 * parked[0]);
+}
+
+// Of a slow one it is told what its goroutine waited for longest.
+TEST_F(GoServer, SaysWhatSlowExchangesWereParkedFor) {
+    Program program("go_exchanges", {"--parks", "5"});
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    const ProbeId id = watch_exchanges(session);
+    must(session.backend().set_slow(id, {Threshold::Kind::fixed, 10'000'000, 0}));
+    ASSERT_NO_FATAL_FAILURE(watch_goroutines(session));
+    program.go();
+    const nlohmann::json truth = program.account();
+    program.go();
+    session.pump_to_end();
+    std::set<std::string> waits;
+    for (const SlowCall& call : session.model().slow_calls()) {
+        EXPECT_GE(call.longest_wait.blocked_ns, 10'000'000u);
+        waits.insert(call.longest_wait.what);
+    }
+    EXPECT_EQ(session.model().slow_calls().size(), truth["served"].get<size_t>());
+    EXPECT_THAT(waits, testing::ElementsAre("parked: chan receive", "parked: sleep"));
 }
 
 // A pause is six times as long as exchanges may be quiet, and its goroutine sleeps in it. Before

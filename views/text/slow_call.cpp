@@ -19,6 +19,12 @@ std::string values_text(const std::vector<CallValue>& values) {
     return text;
 }
 
+// "longest wait 20.3 ms in futex(0x7f00)", "longest wait 20.3 ms, parked: chan receive"
+std::string longest_wait_text(const Wait& wait) {
+    return fmt::format("longest wait {}{}{}", format_duration(static_cast<double>(wait.blocked_ns)),
+                       wait.what.starts_with("parked") ? ", " : " in ", wait.what);
+}
+
 } // namespace
 
 void add_call_facts(Canvas& canvas, const SlowCall& call, size_t indent) {
@@ -36,11 +42,7 @@ void add_call_facts(Canvas& canvas, const SlowCall& call, size_t indent) {
                                     format_duration(static_cast<double>(call.end.queued_ns))),
                         Style::plain, indent);
     if (call.longest_wait.blocked_ns)
-        canvas.add_line(
-            fmt::format("longest wait {} in {}",
-                        format_duration(static_cast<double>(call.longest_wait.blocked_ns)),
-                        call.longest_wait.what),
-            Style::plain, indent);
+        canvas.add_line(longest_wait_text(call.longest_wait), Style::plain, indent);
 }
 
 } // namespace auger
