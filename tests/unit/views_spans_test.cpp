@@ -120,6 +120,16 @@ TEST(CallsJson, SaysWhereParkedTimeIsNotKnown) {
     model.on_stats(ended);
     EXPECT_TRUE(last_call()["parked"].is_null());
     EXPECT_TRUE(last_call()["queued"].is_null());
+    const auto text = [&] { return to_text(*calls_view(model, {}, ProbeId{1})); };
+    EXPECT_THAT(text(), HasSubstr("served or parked 10.0 ms, queued 0 ns\n"));
+
+    // That it was queued before a goroutine took it up says nothing of what that did.
+    slow.end.queued_ns = ms;
+    model.on_slow_call(slow);
+    EXPECT_TRUE(last_call()["parked"].is_null());
+    EXPECT_EQ(last_call()["queued"], ms);
+    EXPECT_THAT(text(), HasSubstr("served or parked 9.00 ms, queued 1.00 ms\n"));
+    slow.end.queued_ns = 0;
 
     slow.end.parked_ns = 4 * ms;
     model.on_slow_call(slow);

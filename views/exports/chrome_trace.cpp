@@ -49,7 +49,8 @@ class Trace {
             arguments["runnable_ns"] = end.waits->runnable_ns;
         }
         if (end.parked_ns || end.queued_ns) {
-            arguments["parked_ns"] = end.parked_ns;
+            if (is_park_known(model_, call))
+                arguments["parked_ns"] = end.parked_ns;
             arguments["queued_ns"] = end.queued_ns;
         }
         if (call.longest_wait.blocked_ns)

@@ -42,7 +42,7 @@ void put_slow_call(Line& line, const Model& model, const Classifier& classify, c
     line["runnable"] = waits ? Line(waits->runnable_ns) : Line(nullptr);
     const bool park_known = is_park_known(model, call);
     line["parked"] = park_known ? Line(call.end.parked_ns) : Line(nullptr);
-    line["queued"] = park_known ? Line(call.end.queued_ns) : Line(nullptr);
+    line["queued"] = park_known || call.end.queued_ns ? Line(call.end.queued_ns) : Line(nullptr);
     line["longest_wait"] = nullptr;
     if (call.longest_wait.blocked_ns)
         line["longest_wait"] = {{"blocked", call.longest_wait.blocked_ns},

@@ -20,14 +20,18 @@ std::string_view noun_of(std::span<const SlowCall* const> calls) {
     return of_all([](const SlowCall* call) { return call->end.is_hit(); }) ? "hit" : "call";
 }
 
+bool is_span(const Model& model, const SlowCall& call) {
+    const ProbeInfo* probe = model.find_probe(probe_of(model, call));
+    return probe && !probe->span.empty();
+}
+
 bool is_park_known(const Model& model, const SlowCall& call) {
     const CallEndEvent& end = call.end;
-    if (end.waits || end.parked_ns || end.queued_ns)
+    if (end.waits || end.parked_ns)
         return true;
-    const ProbeInfo* probe = model.find_probe(probe_of(model, call));
-    if (!probe || probe->span.empty())
+    if (!is_span(model, call))
         return false;
-    const CallStatistics all = model.probe_statistics(probe->id);
+    const CallStatistics all = model.probe_statistics(probe_of(model, call));
     return all.span.is_park_known(all.sum_ns);
 }
 

@@ -25,8 +25,9 @@ ProbeId probe_of(const Model&, const SlowCall&);
 // What such calls are to the user: "hit" where only places were reached, "slow call" where all were
 // beyond a threshold, else "call".
 std::string_view noun_of(std::span<const SlowCall* const>);
-// Whether its `parked_ns` and `queued_ns` are known: nothing tells of a goroutine or a task whose
-// switches were not watched.
+bool is_span(const Model&, const SlowCall&);
+// Whether its `parked_ns` is known: nothing tells of a goroutine or a task whose switches were not
+// watched. Of `queued_ns` there may be something all the same: before anybody worked for it.
 bool is_park_known(const Model&, const SlowCall&);
 // Where the call spent its time, as far as samples in it tell.
 struct CallPlace {

@@ -78,7 +78,7 @@ Canvas draw_call_details(const CallDetails& details, const Model& model, size_t 
     if (details.with_class)
         parts.push_back({to_string(details.of), "", style_of(details.of)});
     add_parts(canvas, parts);
-    add_call_facts(canvas, call, 0);
+    add_call_facts(canvas, model, call, 0);
     for (const CallDetails::Around& around : details.around)
         canvas.add_line(fmt::format("in a call of {}: {}", around.probe, around.state), Style::dim);
     const SymbolTables& symbols = model.symbols();

@@ -37,7 +37,7 @@ void add_call(Canvas& canvas, const Model& model, const Classifier& classify,
         ClassFilter of = class_of(model, classify, call);
         canvas.put(x + 2, y, to_string(of), style_of(of));
     }
-    add_call_facts(canvas, call, 6);
+    add_call_facts(canvas, model, call, 6);
 }
 
 } // namespace

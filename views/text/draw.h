@@ -59,7 +59,7 @@ void add_frames(Canvas&, const SymbolTables&, bool unicode, std::span<const Loca
 // "waits in recvfrom(9) ..." of ThreadNow::wait; "stopped".
 std::string wait_line(const std::string& wait);
 // A slow call's values and what it waited for, as far as known.
-void add_call_facts(Canvas&, const SlowCall&, size_t indent);
+void add_call_facts(Canvas&, const Model&, const SlowCall&, size_t indent);
 
 // "main.cc:1312", "" when unknown. Only the file's base name.
 std::string source_text(const SymbolTables&, const FrameEntry&);

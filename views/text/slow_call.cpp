@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is known of one slow call, for the list of them and the screen.
 #include "views/format.h"
+#include "views/model/slow_call_query.h"
 #include "views/text/draw.h"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace auger {
 
@@ -19,6 +22,23 @@ std::string values_text(const std::vector<CallValue>& values) {
     return text;
 }
 
+// For how long no thread ran the call; empty when one did all the time, or nothing is known of it.
+std::string parked_text(const Model& model, const SlowCall& call) {
+    const CallEndEvent& end = call.end;
+    const std::string queued = format_duration(static_cast<double>(end.queued_ns));
+    if (is_park_known(model, call))
+        return end.parked_ns || end.queued_ns
+                   ? fmt::format("parked {}, queued {}",
+                                 format_duration(static_cast<double>(end.parked_ns)), queued)
+                   : "";
+    if (!is_span(model, call))
+        return {};
+    // As `hist` says it.
+    const uint64_t rest = end.duration_ns - std::min(end.duration_ns, end.queued_ns);
+    return fmt::format("served or parked {}, queued {}", format_duration(static_cast<double>(rest)),
+                       queued);
+}
+
 // "longest wait 20.3 ms in futex(0x7f00)", "longest wait 20.3 ms, parked: chan receive"
 std::string longest_wait_text(const Wait& wait) {
     return fmt::format("longest wait {}{}{}", format_duration(static_cast<double>(wait.blocked_ns)),
@@ -27,7 +47,7 @@ std::string longest_wait_text(const Wait& wait) {
 
 } // namespace
 
-void add_call_facts(Canvas& canvas, const SlowCall& call, size_t indent) {
+void add_call_facts(Canvas& canvas, const Model& model, const SlowCall& call, size_t indent) {
     if (!call.values.empty())
         canvas.add_line(values_text(call.values), Style::plain, indent);
     if (const auto& waits = call.end.waits)
@@ -36,11 +56,8 @@ void add_call_facts(Canvas& canvas, const SlowCall& call, size_t indent) {
                                     format_duration(static_cast<double>(waits->blocked_ns)),
                                     format_duration(static_cast<double>(waits->runnable_ns))),
                         Style::plain, indent);
-    if (call.end.parked_ns || call.end.queued_ns)
-        canvas.add_line(fmt::format("parked {}, queued {}",
-                                    format_duration(static_cast<double>(call.end.parked_ns)),
-                                    format_duration(static_cast<double>(call.end.queued_ns))),
-                        Style::plain, indent);
+    if (std::string parked = parked_text(model, call); !parked.empty())
+        canvas.add_line(std::move(parked), Style::plain, indent);
     if (call.longest_wait.blocked_ns)
         canvas.add_line(longest_wait_text(call.longest_wait), Style::plain, indent);
 }
