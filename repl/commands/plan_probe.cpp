@@ -5,9 +5,9 @@
 // probes of cost c take the share s c / d, which is at most L as long as d >= s c / L.
 #include "repl/commands/plan_probe.h"
 
-#include "repl/commands/showing.h"
 #include "repl/language/syscall_probe.h"
 #include "repl/session/probe_report.h"
+#include "repl/session/session.h"
 #include "views/escape.h"
 #include "views/format.h"
 #include "views/model/time_in_functions.h"
@@ -36,8 +36,9 @@ struct PlanProbe final : Command {
     ProbeRef probe;
 
     Parsed<Reply> run(Session& session, const CommandPlace& place) const override {
-        if (auto complaint = not_ready(session, place))
-            return *complaint;
+        // It comes before the probe, so a command that has not begun does not begin for it.
+        if (auto refreshed = session.refresh_view(); !refreshed)
+            return complaint_of(refreshed.error(), place.at);
         auto plan = session.backend().plan_probe(probe.text);
         if (!plan)
             return complaint_of(plan.error(), probe.at);

@@ -268,6 +268,8 @@ container's name or id). -a observes every process.
 
 A command after -- is started by auger and stopped before its first instruction. It runs from the
 first `wait`, the prompt, or the end of the commands on, so that probes set before miss nothing.
+With --batch, a command that shows what was collected (`hist`, `flame`, `functions` ...) before any
+`wait` runs it to its end first. `time --dry-run` does not start it.
 Quote a ';' that belongs to the command.
 
 Without arguments, shows what is observed.)help",

@@ -97,6 +97,8 @@ class Session {
     void quit() { quit_ = true; }
     // What must happen before anything collected is looked at.
     Result<void> prepare_view();
+    // ... without letting time pass for it.
+    Result<void> refresh_view();
     // An edit may be about what is in a recording: reads it to its end, where prepare_view() would.
     // False: it was read, or somebody waits for it.
     bool read_recording();

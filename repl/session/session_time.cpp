@@ -99,6 +99,10 @@ Result<void> Session::prepare_view() {
         if (auto ended = run_to_end(); !ended)
             return ended;
     }
+    return refresh_view();
+}
+
+Result<void> Session::refresh_view() {
     if (auto refreshed = backend_.refresh(); !refreshed)
         return refreshed;
     backend_.settle_symbols(options_.settle);

@@ -223,6 +223,19 @@ TEST(Session, DryRun) {
     EXPECT_THAT(test.run("time --dry-run it"), HasSubstr("test.aug:1:16: error: plan it: refused"));
 }
 
+// What is planned is set before the command begins, which then misses nothing.
+TEST(Session, DryRunStartsNoCommand) {
+    SessionOptions options;
+    options.batch = true;
+    TestSession test(options);
+    test.backend.ends_at = 3'000'000'000;
+    test.run("target -- ./x");
+    EXPECT_THAT(test.run("time --dry-run handle"), HasSubstr("nothing is attached\n"));
+    EXPECT_FALSE(test.backend.command_started);
+    test.run("time handle");
+    EXPECT_THAT(test.run("hist handle"), HasSubstr("2,000 calls"));
+}
+
 TEST(Session, UsdtProbes) {
     TestSession test;
     test.run("target 4711");
