@@ -30,7 +30,7 @@ static __always_inline bool is_own_stack(struct task_struct* task, struct find_s
 
     // The first thread's control block was made by whoever loaded the program, among what is mapped
     // anyway. (A forked process's first thread may be another one's copy: its stack is not known.)
-    if (BPF_CORE_READ(task, pid) == BPF_CORE_READ(task, tgid))
+    if (task->pid == task->tgid)
         return first_stack >= stack->start && first_stack < stack->end;
     if (control_block >= stack->start && control_block < stack->end) {
         if (sp < control_block) {
