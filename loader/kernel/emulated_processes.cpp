@@ -16,9 +16,7 @@ bool maps(pid_t pid, const TargetModule& module) {
     const auto mappings = read_maps(pid);
     if (!mappings)
         return !has_ended(pid); // of what cannot be seen the worst
-    return std::ranges::any_of(*mappings, [&](const Mapping& mapping) {
-        return FileIdentity{mapping.device, mapping.inode} == module.mapped;
-    });
+    return is_mapped(*mappings, module.mapped);
 }
 
 Error refusal(const std::string& operation, const std::string& subject, const std::string& what,
@@ -29,6 +27,12 @@ Error refusal(const std::string& operation, const std::string& subject, const st
 }
 
 } // namespace
+
+bool is_mapped(std::span<const Mapping> maps, FileIdentity file) {
+    return std::ranges::any_of(maps, [&](const Mapping& mapping) {
+        return FileIdentity{mapping.device, mapping.inode} == file;
+    });
+}
 
 Result<void> refuse_emulators(const TargetView& view, const std::string& operation,
                               const std::string& subject) {

@@ -2,25 +2,16 @@
 #include "loader/kernel/emulator_watch.h"
 
 #include "loader/kernel/clock.h"
+#include "loader/kernel/emulated_processes.h"
 #include "loader/process/emulator.h"
 #include "loader/process/proc_maps.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <span>
 #include <string>
 
 namespace auger {
-namespace {
-
-bool is_mapped(std::span<const Mapping> maps, const FileIdentity& file) {
-    return std::ranges::any_of(maps, [&](const Mapping& mapping) {
-        return FileIdentity{mapping.device, mapping.inode} == file;
-    });
-}
-
-} // namespace
 
 void EmulatorWatch::on_event(const ProcessEvent& event) {
     using Kind = ProcessEvent::Kind;

@@ -17,7 +17,7 @@ Result<std::string> command_line_of(pid_t pid) {
     auto text = result_in_time(
         pid, [pid] { return read_file(fmt::format("/proc/{}/cmdline", pid), 4096); });
     if (!text)
-        return process_error(operation, pid, "it lets nobody read it now");
+        return process_error(operation, pid, "timed out");
     if (!*text)
         return process_error(operation, pid, text->error().cause);
     std::string words = std::move(**text);

@@ -80,7 +80,7 @@ Result<std::vector<Mapping>> read_maps(pid_t pid) {
                           : result_in_time(
                                 pid, [pid] { return maps_text(pid); }, tenths_for_mappings);
     if (!text)
-        return process_error(operation, pid, "it lets nobody read them now");
+        return process_error(operation, pid, "timed out");
     if (!*text)
         return process_error(operation, pid, text->error().cause);
     return parse_maps(**text);
@@ -96,7 +96,7 @@ Result<UniqueFd> open_mapped_file(pid_t pid, const Mapping& mapping) {
     };
     auto file = result_in_time(pid, open, tenths_for_files);
     if (!file)
-        return Error{"open", mapping.path, "its owner lets nobody open it now", {}};
+        return Error{"open", mapping.path, "timed out", {}};
     return std::move(*file);
 }
 

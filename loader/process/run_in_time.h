@@ -19,10 +19,10 @@ namespace auger {
 // the next time, and waits a tenth of a second; longer, up to two seconds, as long as the thread
 // waits for nothing but a CPU. Where no thread is still out for the same user it waits for so many
 // tenths of a second at least, and up to two seconds where more threads are runnable than there are
-// CPUs (turns_of_patience()). False: it is not done, or so
-// many have not been for the process, its user or all together that nothing is begun any more, or
-// no thread can be made. Then `work` may still run, so it owns all that it uses. The end of this
-// process ends it. From any thread; `work` may call it, too.
+// CPUs (turns_of_patience()). False: it is not done, or so many have not been for the process, its
+// user or all together that nothing is begun any more, or no thread can be made. Then `work` may
+// still run, so it owns all that it uses. The end of this process ends it. From any thread; `work`
+// may call it, too.
 bool run_in_time(pid_t pid, std::function<void()> work, int tenths = 1);
 
 // The same for what has a result; nothing: it is not done.

@@ -141,14 +141,31 @@ TEST_F(LateEmulators, QemuRunsNoProbes) {
                qemu + ", which maps the program that it runs as data");
 }
 
-// In the process that it translates, where the program was mapped before. A library of its name
-// will do: it translates nothing.
+// It is a library in the process that it translates, whose program was mapped before. A library of
+// its name will do: that translates nothing.
 TEST_F(LateEmulators, DynamoRioRunsNoProbes) {
     const TemporaryFolder folder;
-    const std::string library = folder.path("libdynamorio.so");
-    std::filesystem::copy_file(program_path("liblate_work.so"), library);
-    start_late("/usr/bin/env", {"LD_PRELOAD=" + library, program_path("prologues")},
-               "under DynamoRIO, which would die of its probes");
+    const std::string program_file = folder.path("late_library");
+    std::filesystem::copy_file(program_path("late_library"), program_file);
+    std::filesystem::copy_file(program_path("liblate_work.so"), folder.path("libdynamorio.so"));
+    std::filesystem::create_symlink("libdynamorio.so", folder.path("liblate_work.so"));
+    Program program(program_file, {"--wait"}); // has not loaded it yet
+    program.wait_ready();
+    Session session;
+    session.observe(program.pid());
+    session.time("truth_more");
+    Program late(program_file, {"--calls", "1", "--wait", "--step"});
+    late.wait_ready();
+    // That is seen to map the program, and to be no emulator.
+    const uint64_t ready_ns = session.backend().now_ns();
+    ASSERT_TRUE(session.pump_until([&] { return session.model().now_ns() > ready_ns; }));
+    EXPECT_EQ(session.notice_with("no longer timed"), "");
+    late.go();
+    EXPECT_TRUE(session.pump_until([&] { return session.noticed("is no longer timed"); }));
+    EXPECT_THAT(session.notice_with("truth_more is no longer timed"),
+                HasSubstr("late_library under DynamoRIO, which would die of its probes"));
+    late.go(); // it has the library until then
+    EXPECT_EQ(late.wait_exit(), 0);
 }
 
 } // namespace
